@@ -1,0 +1,119 @@
+// Package catalog reads CustomResourceDefinitions from files and folders into a
+// schema set. It is the only package under pkg that touches the disk.
+//
+// A folder is read with all it holds, in the order of the names: files that end in
+// .yaml, .yml or .json, also behind .gz. Documents that are no CRD are passed over.
+// A file that does not parse, or a CRD that does not decode, is a [Warning], so
+// that one broken file does not take the schemas of all others away; a path that
+// does not exist is an error.
+package catalog
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/manifest"
+	"github.com/moorpin/moorpin/pkg/schema"
+)
+
+// Warning says, in a sentence that names the file, why something was passed over.
+type Warning string
+
+// fileLimit bounds one file, unpacked. The largest CRDs in use hold 2 MiB.
+const fileLimit = 64 << 20
+
+// Load reads the CRDs below the given files and folders. Of two CRDs for one group
+// and kind the first in the order of the paths stays. The warnings tell what was
+// passed over; the error that a path cannot be read at all.
+func Load(paths ...string) (*schema.Set, []Warning, error) {
+	var reader reader
+	for _, path := range paths {
+		if err := filepath.WalkDir(path, reader.visit); err != nil {
+			return nil, nil, fmt.Errorf("read CRDs: %w", err)
+		}
+	}
+	return schema.NewSet(reader.definitions...), reader.warnings, nil
+}
+
+// reader gathers what a walk finds.
+type reader struct {
+	definitions []*schema.Definition
+	warnings    []Warning
+}
+
+func (r *reader) visit(path string, entry fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	if entry.IsDir() || !holdsManifests(path) {
+		return nil
+	}
+	data, err := readFile(path)
+	if err != nil {
+		return err
+	}
+	objects, err := manifest.Decode(path, data, manifest.Limits{Bytes: fileLimit})
+	if err != nil {
+		r.warnf("%v; its CRDs are not used", err)
+		return nil
+	}
+	for _, object := range objects {
+		if schema.IsCRD(object.Content) {
+			r.add(object)
+		}
+	}
+	return nil
+}
+
+func (r *reader) add(object manifest.Object) {
+	definition, err := schema.Parse(object.Content, object.Origin.File)
+	if err != nil {
+		r.warnf("%s: %v; it is not used", object.Origin, err)
+		return
+	}
+	for _, name := range definition.VersionNames() {
+		if version := definition.Version(name); version.Obstacle == schema.NotStructural {
+			r.warnf("%s: %s, version %s: %s (%s); its objects are not pinned", object.Origin, definition.Name, name, version.Obstacle, version.Detail)
+		}
+	}
+	r.definitions = append(r.definitions, definition)
+}
+
+func (r *reader) warnf(format string, args ...any) {
+	r.warnings = append(r.warnings, Warning(fmt.Sprintf(format, args...)))
+}
+
+func holdsManifests(path string) bool {
+	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(path, ".gz"))) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
+}
+
+func readFile(path string) (data []byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	var source io.Reader = file
+	if strings.HasSuffix(path, ".gz") {
+		unpacked, err := gzip.NewReader(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s: is no gzip file: %w", path, err)
+		}
+		source = unpacked
+	}
+	data, err = io.ReadAll(io.LimitReader(source, fileLimit+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}

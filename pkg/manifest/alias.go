@@ -1,0 +1,95 @@
+package manifest
+
+import (
+	"bytes"
+	"fmt"
+
+	"gopkg.in/yaml.v3"
+)
+
+// CheckAliases refuses a YAML stream in which the aliases of one document expand
+// to more than limits.Bytes, without expanding them. It is for text that another
+// YAML library is going to read; [Decode] does the same by itself. Text without
+// an anchor and an alias is not parsed at all. Errors are [*Error].
+func CheckAliases(file string, data []byte, limits Limits) error {
+	if !mayHoldAliases(data) {
+		return nil
+	}
+	limits = limits.withDefaults()
+	for _, document := range split(file, data) {
+		if err := checkAliases(document, limits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mayHoldAliases(text []byte) bool {
+	return bytes.IndexByte(text, '*') >= 0 && bytes.IndexByte(text, '&') >= 0
+}
+
+func checkAliases(document document, limits Limits) error {
+	if !mayHoldAliases(document.text) {
+		return nil
+	}
+	var root yaml.Node
+	if err := yaml.Unmarshal(document.text, &root); err != nil {
+		return yamlError(document.origin, err)
+	}
+	sizer := aliasSizer{limit: limits.Bytes, sizes: map[*yaml.Node]int64{}}
+	if _, ok := sizer.size(&root); !ok {
+		return &Error{
+			Origin: document.origin, Line: document.origin.Line + sizer.line - 1,
+			Reason: fmt.Sprintf("this alias makes the document expand to more than the limit of %d bytes; write the values out or use fewer aliases", limits.Bytes),
+		}
+	}
+	return nil
+}
+
+// nodeCost is what a node takes in memory beside its text, about.
+const nodeCost = 16
+
+// aliasSizer adds up what a document's nodes expand to; every anchor is measured once.
+type aliasSizer struct {
+	limit int64
+	sizes map[*yaml.Node]int64
+	line  int
+}
+
+// size returns the expanded size of node, or false once the limit is passed or an
+// alias stands inside its own anchor; line then names the place.
+func (s *aliasSizer) size(node *yaml.Node) (int64, bool) {
+	if node.Kind == yaml.AliasNode {
+		return s.sizeOfAnchor(node)
+	}
+	total := int64(len(node.Value)) + nodeCost
+	for _, child := range node.Content {
+		size, ok := s.size(child)
+		if !ok {
+			return 0, false
+		}
+		if total += size; total > s.limit {
+			s.line = child.Line
+			return 0, false
+		}
+	}
+	return total, true
+}
+
+// measuring marks an anchor whose size is still being added up.
+const measuring = -1
+
+func (s *aliasSizer) sizeOfAnchor(alias *yaml.Node) (int64, bool) {
+	size, known := s.sizes[alias.Alias]
+	if size == measuring {
+		s.line = alias.Line
+		return 0, false
+	}
+	if known {
+		return size, true
+	}
+	s.sizes[alias.Alias] = measuring
+	size, ok := s.size(alias.Alias)
+	s.sizes[alias.Alias] = size
+	return size, ok
+}
