@@ -46,7 +46,10 @@ func Config(kubeconfig string) (*rest.Config, error) {
 }
 
 // named sets the name under which Moorpin shows in the API server's audit log.
+// Requests are few, and the first list comes in many small pages: the client's
+// own limit of five a second would only make a start slow.
 func named(config *rest.Config) *rest.Config {
 	config.UserAgent = "moorpin"
+	config.QPS = -1
 	return config
 }

@@ -110,6 +110,23 @@ func (c *CRDs) State() State {
 	return c.state
 }
 
+// errEnded is why a wait for the first list stopped early.
+var errEnded = errors.New("the API server has not answered yet")
+
+// WaitSynced waits until the first complete list is in Current, or until ctx
+// ends: then it says what the API server's last answer was.
+func (c *CRDs) WaitSynced(ctx context.Context) error {
+	select {
+	case <-c.synced:
+		return nil
+	case <-ctx.Done():
+	}
+	if err := c.State().Err; err != nil {
+		return fmt.Errorf("wait for the cluster's CRDs: %w", err)
+	}
+	return fmt.Errorf("wait for the cluster's CRDs: %w", errEnded)
+}
+
 func (c *CRDs) listerWatcher(ctx context.Context) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
@@ -240,21 +257,4 @@ func (c *CRDs) logRefused(problems map[string]error, logged map[string]string) {
 			delete(logged, name)
 		}
 	}
-}
-
-// errEnded is why a wait for the first list stopped early.
-var errEnded = errors.New("the API server has not answered yet")
-
-// WaitSynced waits until the first complete list is in Current, or until ctx
-// ends: then it says what the API server's last answer was.
-func (c *CRDs) WaitSynced(ctx context.Context) error {
-	select {
-	case <-c.synced:
-		return nil
-	case <-ctx.Done():
-	}
-	if err := c.State().Err; err != nil {
-		return fmt.Errorf("wait for the cluster's CRDs: %w", err)
-	}
-	return fmt.Errorf("wait for the cluster's CRDs: %w", errEnded)
 }

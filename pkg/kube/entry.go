@@ -17,7 +17,7 @@ import (
 
 // pageSize bounds how many whole CRDs are in memory at once while listing:
 // some of them weigh more than a megabyte.
-const pageSize = 16
+const pageSize = 4
 
 var crdResource = runtimeschema.GroupVersionResource{
 	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
@@ -37,7 +37,7 @@ type entry struct {
 // for it never changes.
 func (e *entry) DeepCopyObject() runtime.Object {
 	twin := &entry{TypeMeta: e.TypeMeta, definition: e.definition, problem: e.problem}
-	e.ObjectMeta.DeepCopyInto(&twin.ObjectMeta)
+	e.ObjectMeta.DeepCopyInto(&twin.ObjectMeta) //nolint:staticcheck // QF1008: what is copied should be plain to see
 	return twin
 }
 
@@ -52,7 +52,7 @@ type entries struct {
 // DeepCopyObject makes the list a runtime.Object.
 func (e *entries) DeepCopyObject() runtime.Object {
 	twin := &entries{TypeMeta: e.TypeMeta, Items: make([]runtime.Object, len(e.Items))}
-	e.ListMeta.DeepCopyInto(&twin.ListMeta)
+	e.ListMeta.DeepCopyInto(&twin.ListMeta) //nolint:staticcheck // QF1008: what is copied should be plain to see
 	for i, item := range e.Items {
 		twin.Items[i] = item.DeepCopyObject()
 	}

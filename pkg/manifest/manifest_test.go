@@ -158,3 +158,32 @@ func lines(t *testing.T, objects []manifest.Object) []string {
 	}
 	return all
 }
+
+func TestTexts(t *testing.T) {
+	texts := make([]string, 1000)
+	for i := range texts {
+		texts[i] = fmt.Sprintf(`{"kind":"A","metadata":{"name":"%d"}}`, i)
+	}
+	objects, err := manifest.DecodeTexts("app", texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := objects[41].Origin.Document; got != 42 {
+		t.Errorf("document %d, want 42", got)
+	}
+	again, err := manifest.EncodeTexts(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(texts, again); diff != "" {
+		t.Errorf("round trip:\n%s", diff)
+	}
+	texts[900], texts[100] = "null", "{"
+	var fault *manifest.Error
+	if _, err := manifest.DecodeTexts("app", texts); !errors.As(err, &fault) || fault.Origin.Document != 101 {
+		t.Errorf("want the first fault, document 101, got %v", err)
+	}
+	if objects, err := manifest.DecodeTexts("app", nil); err != nil || len(objects) != 0 {
+		t.Errorf("nothing: %v, %v", objects, err)
+	}
+}

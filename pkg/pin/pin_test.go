@@ -49,6 +49,9 @@ spec:
                 x-kubernetes-list-map-keys: [name]
                 items: {type: object, required: [name], properties: {name: {type: string}, size: {type: integer, default: 3}}}
               labels: {type: object, additionalProperties: {type: string, default: none}}
+              templates:
+                type: array
+                items: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
               template:
                 type: object
                 x-kubernetes-embedded-resource: true
@@ -122,6 +125,7 @@ func TestAll(t *testing.T) {
 		"items":           {reason: "items of lists, by index", object: head + "spec: {color: c, maybe: m, limits: {cpu: c}, parts: [{name: a}, {size: 1}], keyed: [{name: k}]}", want: []string{"+ /spec/keyed/0/size 3", "+ /spec/parts/0/size 3"}},
 		"wrong types":     {reason: "a value of a wrong type is left to the API server", object: head + "spec: {color: {a: b}, maybe: m, limits: [], parts: {x: y}, labels: text}"},
 		"embedded":        {reason: "nulls of an embedded resource's metadata vanish", object: head + "spec: {color: c, maybe: m, limits: {cpu: c}, template: {apiVersion: v1, kind: Pod, metadata: {name: p, creationTimestamp: null}, spec: {x: null}}}", want: []string{"0 /spec/template/metadata/creationTimestamp"}},
+		"embedded null":   {reason: "metadata that is null becomes empty, labels that are null the empty text", object: head + "spec: {color: c, maybe: m, limits: {cpu: c}, template: {metadata: null}, parts: [{size: 1}], templates: [{metadata: {labels: {a: null}}}]}", want: []string{"! /spec/template/metadata map[]", "! /spec/templates/0/metadata/labels/a "}},
 		"other version":   {reason: "the storage version's default where the request's has none, the request's first, and none that either lacks", object: strings.Replace(head, "/v1", "/v1beta1", 1) + "spec: {gone: kept}", want: []string{"+ /spec/color blue", "+ /spec/limits map[cpu:1m]"}},
 		"atomic":          {reason: "only inside atomic lists that Git sets", object: head + "spec: {parts: [{name: a}], keyed: [{name: k}], plain: null}", options: pin.Options{Mode: pin.ModeAtomic}, want: []string{"+ /spec/parts/0/size 3", "0 /spec/plain"}},
 		"none":            {reason: "nothing", object: head + "spec: {plain: null}", options: pin.Options{Mode: pin.ModeNone}},

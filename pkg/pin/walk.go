@@ -154,23 +154,50 @@ func (w *walk) rest(edit *edit, node *crd.Node) {
 	}
 }
 
-// embeddedMetadata removes the nulls of an embedded resource's metadata, which the
-// API server decodes into fields that are then left out.
+// embeddedMetadata treats the nulls of an embedded resource's metadata as the API
+// server does, which decodes it into a type and writes that back: null becomes {},
+// fields that are null are left out, labels and annotations that are null become "".
 func (w *walk) embeddedMetadata(edit *edit) {
-	metadata, ok := edit.original["metadata"].(map[string]any)
-	if !ok {
+	value, found := edit.result()["metadata"]
+	if !found {
 		return
 	}
 	place := w.enter("metadata")
 	defer w.leave(place)
+	metadata, ok := value.(map[string]any)
+	if value == nil {
+		w.put(edit, NullReplaced, "metadata", map[string]any{})
+	}
+	if !ok {
+		return
+	}
 	inner := editOf(metadata)
 	for _, name := range slices.Sorted(maps.Keys(metadata)) {
-		if metadata[name] == nil {
+		texts, isMap := metadata[name].(map[string]any)
+		switch {
+		case metadata[name] == nil:
 			w.field(inner, name, nil, &crd.Element{Null: crd.NullDropped})
+		case isMap && (name == "labels" || name == "annotations"):
+			w.nullTexts(inner, name, texts)
 		}
 	}
 	if inner.changed != nil {
 		edit.set("metadata", inner.changed)
+	}
+}
+
+// nullTexts replaces the nulls in a map of texts by the empty text.
+func (w *walk) nullTexts(edit *edit, name string, texts map[string]any) {
+	place := w.enter(name)
+	defer w.leave(place)
+	inner := editOf(texts)
+	for _, key := range slices.Sorted(maps.Keys(texts)) {
+		if texts[key] == nil {
+			w.field(inner, key, nil, &crd.Element{Null: crd.NullReplaced, NullValue: ""})
+		}
+	}
+	if inner.changed != nil {
+		edit.set(name, inner.changed)
 	}
 }
 

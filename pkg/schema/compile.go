@@ -144,6 +144,10 @@ func (c *compiler) field(name string, r, t side, place scope) (Field, bool) {
 	field := Field{Name: c.intern.text(name), Element: element}
 	if value, found := settle(map[string]any{}, name, r, t); found {
 		field.Default, field.HasDefault = c.withoutHidden(value, place), true
+		if field.Null == NullDropped {
+			// The null keeps the default away: without it, the default would come.
+			field.Null = NullKept
+		}
 	}
 	return field, true
 }
