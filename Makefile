@@ -1,0 +1,89 @@
+# `make` alone prints this help. Every target installs what it needs: Debian's
+# etcd-server and redis-server by apt where they are missing, everything else by Go module.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+# Packages that need no control plane.
+QUICK = $$(go list ./... | grep -v -e '/e2e$$' -e '/e2e/controlplane$$')
+PLANE = ./e2e ./e2e/controlplane
+TOOL = go tool -modfile=.ci/tools/go.mod
+SUDO = $$([ "$$(id -u)" = 0 ] || echo sudo)
+
+.PHONY: help
+help: ## Print this help
+	@echo "Moorpin: make TARGET"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+.PHONY: build
+build: ## Build bin/moorpin
+	@CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags='-s -w' -o bin/moorpin .
+
+.PHONY: demo
+demo: build ## Show what the plugin does to an example repository, without a cluster
+	@go run ./e2e/demo
+
+.PHONY: demo-argocd
+demo-argocd: build packages ## Show the same on a real Argo CD and API server; KEEP=1 leaves them running
+	@go run ./e2e/demo-argocd $(if $(KEEP),--keep)
+
+.PHONY: test
+test: packages check ## Run all tests, on a real API server and a real Argo CD too
+	@$(TOOL) gotestsum --format testname -- -count=1 -timeout 40m -p 1 $(PLANE)
+
+.PHONY: test-full
+test-full: packages check ## Run all tests with whole corpora instead of samples
+	@MOORPIN_FULL=1 $(TOOL) gotestsum --format testname -- -count=1 -timeout 120m -p 1 $(PLANE)
+	@go test -count=1 ./pkg/pin -run TestLaws -objects 500
+
+.PHONY: check
+check: generated lint ## Check what needs no control plane: generated files, lint, unit tests
+	@$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 15m $(QUICK)
+
+.PHONY: generated
+generated:
+	@go generate ./...
+	@changed=$$(git status --porcelain -- '*.yaml' go.mod go.sum); if [ -n "$${CI:-}" ] && [ -n "$$changed" ]; then \
+		echo "go generate changed what is committed; run it and commit:"; echo "$$changed"; exit 1; fi
+
+.PHONY: lint
+lint: ## Check format and lint
+	@$(TOOL) golangci-lint run ./...
+
+.PHONY: format
+format: ## Format the Go code
+	@$(TOOL) golangci-lint fmt ./...
+
+.PHONY: bench
+bench: ## Run the benchmarks beside the code, each with its named alternative
+	@go test ./pkg/... ./cmp/... -run '^$$' -bench . -benchmem
+
+.PHONY: bench-argocd
+bench-argocd: packages ## Time the real repo-server: native, through Moorpin, through the stock exec sidecar
+	@go test ./e2e -count=1 -timeout 30m -run '^$$' -bench RepoServer -benchtime 1x
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser and law; FUZZTIME=1m each
+	@go list ./pkg/... ./cmp/... | while read -r package; do \
+		{ go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true; } | while read -r target; do \
+			echo "$$package $$target"; \
+			go test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-1m} -fuzzminimizetime 10x; \
+		done; \
+	done
+
+.PHONY: image
+image: build ## Build the container image moorpin:dev with docker or buildah
+	@if command -v docker >/dev/null && docker info >/dev/null 2>&1; then docker build -t moorpin:dev .; \
+	elif command -v buildah >/dev/null; then buildah build --isolation chroot -t moorpin:dev .; \
+	else echo "make image needs a running Docker or buildah (apt-get install buildah)"; exit 1; fi
+
+.PHONY: packages
+packages:
+	@missing=""; \
+	command -v etcd >/dev/null || missing="$$missing etcd-server"; \
+	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
+	command -v git >/dev/null || missing="$$missing git"; \
+	if [ -n "$$missing" ]; then echo "Installing$$missing"; \
+		$(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
