@@ -34,7 +34,12 @@ const fileLimit = 64 << 20
 func Load(paths ...string) (*schema.Set, []Warning, error) {
 	var reader reader
 	for _, path := range paths {
-		if err := filepath.WalkDir(path, reader.visit); err != nil {
+		// The walk itself does not follow a link, not even at its root.
+		root, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			err = filepath.WalkDir(root, reader.visit)
+		}
+		if err != nil {
 			return nil, nil, fmt.Errorf("read CRDs: %w", err)
 		}
 	}

@@ -53,7 +53,11 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set, warnings, err := catalog.Load(folder)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
+	set, warnings, err := catalog.Load(link)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,14 @@ type fakeAPI struct {
 	crds     map[string]map[string]any
 	revision int
 	watchers map[chan []byte]bool
-	largest  int // the largest page that was asked for
-	refuse   int // the status that everything is refused with, 0 for none
+	history  []event // what a watch that begins later still gets
+	largest  int     // the largest page that was asked for
+	refuse   int     // the status that everything is refused with, 0 for none
+}
+
+type event struct {
+	revision int
+	text     []byte
 }
 
 // newFakeAPI reserves an address; start makes it answer.
@@ -80,8 +86,8 @@ func (f *fakeAPI) stop() {
 }
 
 // put sets a CRD, or removes it, and tells the watchers by an event of the
-// given type.
-func (f *fakeAPI) put(event string, crd map[string]any) {
+// given type, if there is one.
+func (f *fakeAPI) put(change string, crd map[string]any) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.revision++
@@ -89,11 +95,16 @@ func (f *fakeAPI) put(event string, crd map[string]any) {
 	metadata["resourceVersion"] = strconv.Itoa(f.revision)
 	name := metadata["name"].(string)
 	f.crds[name] = crd
-	if event == "DELETED" {
+	if change == "DELETED" {
 		delete(f.crds, name)
 	}
+	if change == "" {
+		return
+	}
+	text := mustJSON(map[string]any{"type": change, "object": crd})
+	f.history = append(f.history, event{f.revision, text})
 	for watcher := range f.watchers {
-		watcher <- mustJSON(map[string]any{"type": event, "object": crd})
+		watcher <- text
 	}
 }
 
@@ -152,7 +163,13 @@ func (f *fakeAPI) list(reply http.ResponseWriter, request *http.Request) {
 
 func (f *fakeAPI) watch(reply http.ResponseWriter, request *http.Request) {
 	events := make(chan []byte, 100)
+	since, _ := strconv.Atoi(request.FormValue("resourceVersion"))
 	f.mu.Lock()
+	for _, past := range f.history {
+		if past.revision > since {
+			events <- past.text
+		}
+	}
 	f.watchers[events] = true
 	f.mu.Unlock()
 	reply.Header().Set("Content-Type", "application/json")
@@ -165,7 +182,7 @@ func (f *fakeAPI) watch(reply http.ResponseWriter, request *http.Request) {
 			if !open {
 				return
 			}
-			_, _ = reply.Write(append(event, '\n'))
+			_, _ = reply.Write(slices.Concat(event, []byte("\n")))
 			flusher.Flush()
 		case <-request.Context().Done():
 			return

@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"gopkg.in/yaml.v3"
+	goyaml "sigs.k8s.io/yaml/goyaml.v2"
 )
 
 // CheckAliases refuses a YAML stream in which the aliases of one document expand
 // to more than limits.Bytes, without expanding them. It is for text that another
 // YAML library is going to read; [Decode] does the same by itself. Text without
-// an anchor and an alias is not parsed at all. Errors are [*Error].
+// an anchor and an alias is not parsed at all, and text that does not parse is let
+// pass: it cannot expand. Errors are [*Error].
 func CheckAliases(file string, data []byte, limits Limits) error {
 	if !mayHoldAliases(data) {
 		return nil
@@ -34,16 +36,57 @@ func checkAliases(document document, limits Limits) error {
 	}
 	var root yaml.Node
 	if err := yaml.Unmarshal(document.text, &root); err != nil {
-		return yamlError(document.origin, err)
+		return checkByDecoding(document, limits)
 	}
 	sizer := aliasSizer{limit: limits.Bytes, sizes: map[*yaml.Node]int64{}}
 	if _, ok := sizer.size(&root); !ok {
-		return &Error{
-			Origin: document.origin, Line: document.origin.Line + sizer.line - 1,
-			Reason: fmt.Sprintf("this alias makes the document expand to more than the limit of %d bytes; write the values out or use fewer aliases", limits.Bytes),
-		}
+		return expansion(document, document.origin.Line+sizer.line-1, limits)
 	}
 	return nil
+}
+
+func expansion(document document, line int, limits Limits) *Error {
+	return &Error{
+		Origin: document.origin, Line: line,
+		Reason: fmt.Sprintf("this alias makes the document expand to more than the limit of %d bytes; write the values out or use fewer aliases", limits.Bytes),
+	}
+}
+
+// checkByDecoding measures a document that the library with a view of aliases cannot
+// read, but the one that decodes it perhaps can. That one bounds by itself how many
+// nodes aliases make, and repeated texts share their memory until they are written out.
+func checkByDecoding(document document, limits Limits) error {
+	var value any
+	if goyaml.Unmarshal(document.text, &value) != nil {
+		return nil //nolint:nilerr // what does not parse does not expand.
+	}
+	if left := limits.Bytes; !fits(value, &left) {
+		return expansion(document, 0, limits)
+	}
+	return nil
+}
+
+// fits subtracts the size of a decoded value from what is left, and reports whether
+// that is enough.
+func fits(value any, left *int64) bool {
+	*left -= nodeCost
+	switch value := value.(type) {
+	case string:
+		*left -= int64(len(value))
+	case []any:
+		for _, item := range value {
+			if !fits(item, left) {
+				return false
+			}
+		}
+	case map[any]any:
+		for name, child := range value {
+			if !fits(name, left) || !fits(child, left) {
+				return false
+			}
+		}
+	}
+	return *left >= 0
 }
 
 // nodeCost is what a node takes in memory beside its text, about.

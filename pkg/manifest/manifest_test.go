@@ -106,11 +106,25 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func TestCheckAliases(t *testing.T) {
-	if err := manifest.CheckAliases("f.yaml", []byte("a: &a x\nb: *a\n---\n{{ not yaml & yet * }}: [\n"), manifest.Limits{}); err == nil {
-		t.Error("text with aliases that cannot be measured must be refused")
+	big := "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.TrimSuffix(strings.Repeat("*a,", 2000), ",") + "]\n"
+	tests := map[string]struct {
+		reason string
+		text   string
+		fails  bool
+	}{
+		"harmless": {reason: "few aliases are fine", text: "a: &a x\nb: *a\n"},
+		"no YAML":  {reason: "what does not parse does not expand", text: "a: &a x\nb: *a\n---\n{{ not yaml & yet * }}: [\n"},
+		"bomb":     {reason: "a long text two thousand times", text: big, fails: true},
+		// yaml.v3 refuses what follows the brace, the library that decodes does not look at it.
+		"one library": {reason: "a document that only the decoding library reads", text: "{" + strings.ReplaceAll(strings.TrimSpace(big), "\n", ", ") + "}:*c\n", fails: true},
+		"late":        {reason: "every document is looked at", text: "a: 1\n---\n" + big, fails: true},
 	}
-	if err := manifest.CheckAliases("f.yaml", []byte("a: &a x\nb: *a\n"), manifest.Limits{}); err != nil {
-		t.Errorf("harmless aliases: %v", err)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if err := manifest.CheckAliases("f.yaml", []byte(test.text), manifest.Limits{}); (err != nil) != test.fails {
+				t.Errorf("%s: %v", test.reason, err)
+			}
+		})
 	}
 }
 
