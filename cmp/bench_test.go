@@ -1,0 +1,45 @@
+package cmp
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// BenchmarkSidecar asks a whole sidecar, as repo-server does, for the renders
+// of 1000 objects; the tarball's packing by repo-server's code is in it.
+func BenchmarkSidecar(b *testing.B) {
+	for _, mode := range []string{"none", "all"} {
+		b.Run("pin="+mode, func(b *testing.B) {
+			folder, root := b.TempDir(), b.TempDir()
+			b.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder)
+			for file := range 10 {
+				writeWidgets(b, filepath.Join(root, fmt.Sprintf("%d.yaml", file)), 100)
+			}
+			serve(b, filepath.Join(folder, "moorpin.sock"), "--work-dir", b.TempDir(), "--live=off", "--crds", "testdata/crds", "--pin", mode)
+			b.ReportAllocs()
+			for b.Loop() {
+				if got := len(ask(b, "moorpin", root, ".")); got != 1000 {
+					b.Fatalf("%d objects", got)
+				}
+			}
+		})
+	}
+}
+
+func writeWidgets(b *testing.B, file string, count int) {
+	b.Helper()
+	var text strings.Builder
+	for i := range count {
+		fmt.Fprintf(&text, "---\napiVersion: test.moorpin.dev/v1\nkind: Widget\nmetadata:\n  name: w%d\nspec:\n  parts:\n", i)
+		for part := range 4 {
+			fmt.Fprintf(&text, "    - name: part-%d\n", part)
+		}
+	}
+	err := os.WriteFile(file, []byte(text.String()), 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,124 @@
+// Package receive turns the stream that Argo CD's repo-server sends to a plugin
+// into a private directory that is safe to render.
+//
+// The stream is one metadata message and then the chunks of a gzipped tar.
+// [Unpack] inflates it while it arrives, through [os.Root], so that nothing can be
+// written outside the new directory, and gives the directory away only once the
+// whole archive has matched the checksum of the metadata. Regular files,
+// directories and symbolic links are taken, with permissions for this user only;
+// whatever is called .git is left out at every level, because no renderer needs it
+// and it is often the largest part.
+//
+// It refuses, with an [*Error] that names the entry: a checksum that differs,
+// text that is no gzipped tar, a truncated one or one with something behind its
+// end, names that are absolute, leave the tree, hold NUL or come twice, entries
+// below a link or a file, hard links, devices and sparse files, links that lead
+// out of the tree, and everything beyond the [Limits]. Even then it reads the
+// stream to its end: Argo CD's client reports an answer that comes earlier as a
+// bare "EOF".
+//
+//	valid:    apps/db/secret.yaml, apps/db/values.yaml -> ../../common/values.yaml
+//	invalid:  ../secret.yaml, /etc/passwd, values.yaml -> /etc/passwd
+package receive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/argoproj/argo-cd/v2/cmpserver/apiclient"
+)
+
+// Stream is the receiving side of the client streams of the plugin service.
+type Stream interface {
+	// Recv returns the next message, or io.EOF behind the last.
+	Recv() (*apiclient.AppStreamRequest, error)
+}
+
+// Tree is a private copy of a repository.
+type Tree struct {
+	// Dir is its root: absolute, no link itself nor below one, and this process's own.
+	Dir string
+	// Metadata came with the archive; it is zero after [Copy].
+	Metadata Metadata
+	// Files counts the files and links, without .git.
+	Files int
+	// Bytes adds up the sizes of the files.
+	Bytes int64
+}
+
+// Unpack receives a whole stream into a new directory below workDir, which is made
+// when missing. The caller removes the Tree. After an error nothing is left behind.
+func Unpack(ctx context.Context, stream Stream, workDir string, limits Limits) (*Tree, error) {
+	limits = limits.withDefaults()
+	incoming := listen(ctx, stream)
+	defer incoming.close()
+
+	metadata, err := receiveMetadata(incoming, limits)
+	if err != nil {
+		return nil, errors.Join(err, incoming.drainAfter(err))
+	}
+	tree, err := build(workDir, limits, func(into *builder) error {
+		return receiveArchive(incoming, metadata, into)
+	})
+	if err != nil {
+		return nil, errors.Join(err, incoming.drainAfter(err))
+	}
+	tree.Metadata = metadata
+	return tree, nil
+}
+
+// Drain receives a whole stream and keeps only its metadata, for an answer that
+// needs no files. What it drops is neither verified nor bounded: it takes neither
+// memory nor disk, and a match that is refused makes Argo CD render the app by
+// itself, unpinned and without a word.
+func Drain(ctx context.Context, stream Stream, limits Limits) (Metadata, error) {
+	incoming := listen(ctx, stream)
+	defer incoming.close()
+
+	metadata, err := receiveMetadata(incoming, limits.withDefaults())
+	if err != nil {
+		return Metadata{}, errors.Join(err, incoming.drainAfter(err))
+	}
+	return metadata, incoming.drain()
+}
+
+// Copy copies a checkout, as it is on disk, into a new directory below workDir,
+// under the same rules and limits as [Unpack]; sockets, pipes and devices are left
+// out, as Argo CD's sender does. dir may be a link, but none that leads into workDir.
+func Copy(ctx context.Context, dir, workDir string, limits Limits) (*Tree, error) {
+	return build(workDir, limits.withDefaults(), func(into *builder) error {
+		return copyDir(ctx, dir, into)
+	})
+}
+
+// AppPath returns the folder that the metadata names, relative to Dir, "." for Dir
+// itself. A folder that is a link stays one, since Argo CD treats it differently.
+// It refuses a path that leaves the tree and one that is no directory.
+func (t *Tree) AppPath() (string, error) {
+	given := t.Metadata.AppRelPath
+	path := filepath.Clean(given)
+	if !filepath.IsLocal(path) {
+		return "", &Error{Kind: BadAppPath, Entry: given, Reason: "the app's folder is not below the root of what was sent; spec.source.path must be relative and without .."}
+	}
+	// Links have been proved to stay inside, so that following them is safe.
+	info, err := os.Stat(filepath.Join(t.Dir, path))
+	if err != nil {
+		return "", &Error{Kind: BadAppPath, Entry: given, Reason: "the app's folder is not in what was sent; check spec.source.path, and the globs that repo-server excludes from plugins"}
+	}
+	if !info.IsDir() {
+		return "", &Error{Kind: BadAppPath, Entry: given, Reason: "the app's path is a file, not a folder; check spec.source.path"}
+	}
+	return path, nil
+}
+
+// Remove deletes the tree from disk.
+func (t *Tree) Remove() error {
+	err := os.RemoveAll(t.Dir)
+	if err != nil {
+		return fmt.Errorf("remove the private copy: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/google/go-jsonnet"
+	"github.com/google/go-jsonnet/ast"
+	"github.com/google/go-jsonnet/toolutils"
+)
+
+// guardJsonnet refuses programs that import from outside the repository, where the
+// files and tokens of this process are (GHSA-m3vr-7329-44ww). The path of an import
+// is a literal, so that reading the programs shows all of them.
+func (j *job) guardJsonnet(programs []string, options v1alpha1.ApplicationSourceJsonnet) error {
+	if len(programs) == 0 {
+		return nil
+	}
+	importer := &importer{job: j, seen: map[string]bool{}}
+	for _, library := range options.Libs {
+		// As in Argo CD, a library is below the root of the repository.
+		importer.libraries = append(importer.libraries, filepath.Join(j.root, filepath.Join("/", library)))
+	}
+	env := j.env()
+	for _, variables := range [][]v1alpha1.JsonnetVar{options.TLAs, options.ExtVars} {
+		for _, variable := range variables {
+			if !variable.Code {
+				continue
+			}
+			where := "directory.jsonnet: " + variable.Name
+			err := importer.checkProgram(where, "", env.Envsubst(variable.Value))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	for _, program := range programs {
+		err := importer.checkFile(program)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importer finds imports where Argo CD's finds them.
+type importer struct {
+	job       *job
+	libraries []string
+	seen      map[string]bool
+}
+
+func (i *importer) checkFile(file string) error {
+	if i.seen[file] {
+		return nil
+	}
+	i.seen[file] = true
+	text, err := os.ReadFile(file) //nolint:gosec // it was found inside the repository.
+	if err != nil {
+		return fmt.Errorf("read a Jsonnet file of the app: %w", err)
+	}
+	return i.checkProgram(i.job.relative(file), filepath.Dir(file), string(text))
+}
+
+// checkProgram follows the imports of a program that lies in folder. A program that
+// does not parse imports nothing; Argo CD reports it.
+func (i *importer) checkProgram(where, folder, text string) error {
+	node, err := jsonnet.SnippetToAST(where, text)
+	if err != nil {
+		return nil //nolint:nilerr // see above.
+	}
+	return i.checkNode(where, folder, node)
+}
+
+func (i *importer) checkNode(where, folder string, node ast.Node) error {
+	switch node := node.(type) {
+	case *ast.Import:
+		file, found, err := i.find(where, folder, node.File.Value)
+		if err != nil || !found {
+			return err
+		}
+		return i.checkFile(file)
+	case *ast.ImportStr:
+		_, _, err := i.find(where, folder, node.File.Value)
+		return err
+	case *ast.ImportBin:
+		_, _, err := i.find(where, folder, node.File.Value)
+		return err
+	}
+	for _, child := range toolutils.Children(node) {
+		err := i.checkNode(where, folder, child)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the file that an import leads to: the first that exists beside the
+// program, in the libraries from the last to the first, and in the app's folder.
+func (i *importer) find(where, folder, path string) (file string, found bool, err error) {
+	folders := []string{folder}
+	for _, library := range slices.Backward(i.libraries) {
+		folders = append(folders, library)
+	}
+	for _, folder := range append(folders, i.job.app) {
+		file := path
+		if !filepath.IsAbs(path) {
+			file = filepath.Join(folder, path)
+		}
+		resolved, err := filepath.EvalSymlinks(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		inside := err == nil && strings.HasPrefix(resolved, i.job.root+"/")
+		info, err := os.Stat(resolved) //nolint:gosec // looking is allowed, reading is not.
+		if !inside || err != nil || !info.Mode().IsRegular() {
+			return "", false, refuse(where, "imports %q, which is no file of this repository", path)
+		}
+		return file, true, nil
+	}
+	return "", false, nil
+}

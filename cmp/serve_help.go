@@ -1,0 +1,52 @@
+package cmp
+
+const serveHelp = `Serve Argo CD's repo-server as a config management plugin.
+
+Run it as a sidecar of repo-server. It listens on the socket
+  $ARGOCD_PLUGINSOCKFILEPATH/<name>[-<plugin-version>].sock
+(default folder /home/argocd/cmp-server/plugins), reads no plugin.yaml and needs
+no argocd-cmp-server. An Application uses it with
+
+  spec:
+    source:
+      plugin:
+        name: moorpin
+        parameters:            # all optional
+          - name: helm         # or kustomize, or directory: the block that the
+            string: |          # Application had before, verbatim
+              valueFiles: [values-production.yaml]
+          - name: pin
+            string: all        # or atomic, or none
+
+Schemas come from the CRDs in the same render, else from the live cluster, else
+from --crds, which is read once, at the start. The live cluster is asked when
+--kubeconfig names one or the pod has a service-account token. It takes get,
+list and watch on customresourcedefinitions.apiextensions.k8s.io and nothing
+else. A cluster that does not answer within --live-wait is waited for in the
+background. An object without a schema passes unchanged, and the log says so.
+
+--discovery offers the plugin to every Application that says neither plugin nor
+helm, kustomize or directory, and answers yes for all of them: what Argo CD
+renders natively, Moorpin renders too. Every such Application then pays a second
+tarball of its repository for each uncached render, and plugins whose socket
+sorts behind this one's are not asked any more.
+
+Beyond --parallelism, requests wait for their turn, at most --queue of them, and
+no longer than their own deadline; the rest is refused. SIGTERM drains: the
+socket goes away, and what runs has --grace to end.
+
+With --metrics-address, /metrics serves Prometheus metrics, and /healthz says 200
+while the sidecar serves. The socket also answers the gRPC health service.
+
+Environment, as everywhere in Argo CD: ARGOCD_GRPC_MAX_SIZE_MB (default 100)
+bounds a message, ARGOCD_GRPC_KEEP_ALIVE_MIN (default 10s) says how often a
+client may ping, ARGOCD_EXEC_TIMEOUT (default 90s) bounds helm and kustomize.`
+
+const serveExample = `  # CRDs of the cluster that the pod runs in
+  moorpin cmp serve --metrics-address :8085
+
+  # CRDs of another cluster, and of a folder for the kinds that it lacks
+  moorpin cmp serve --kubeconfig /secrets/kubeconfig --crds /crds
+
+  # the folder alone, JSON logs
+  moorpin cmp serve --live=off --crds /crds --log-format json`
