@@ -46,7 +46,7 @@ spec:
 // TestAppOfApps: a root Application whose children set values that Argo CD's own typed
 // client leaves out is OutOfSync for ever. Through Moorpin it is Synced.
 func TestAppOfApps(t *testing.T) {
-	startSidecar(t, "moorpin")
+	startSidecar(t)
 	repository := newRepository(t, map[string]string{
 		"leaf/configmap.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: leaf}\ndata: {a: b}\n",
 	})
@@ -69,7 +69,7 @@ func TestAppOfApps(t *testing.T) {
 	}
 	native := settleRoot("native", pathSource(repository, "native"))
 	wantSync(t, native, "OutOfSync", "Application")
-	pinned := settleRoot("moorpin", through("moorpin", pathSource(repository, "moorpin")))
+	pinned := settleRoot("moorpin", through(pathSource(repository, "moorpin")))
 	wantSync(t, pinned, "Synced", "")
 	if len(pinned.Resources) != 2 {
 		t.Errorf("want both children: %s", pinned)

@@ -44,14 +44,14 @@ spec:
 // Moorpin it is Synced.
 func TestDefaults(t *testing.T) {
 	installCRDs(t, "external-secrets.io")
-	startSidecar(t, "moorpin")
+	startSidecar(t)
 	repository := newRepository(t, map[string]string{"app/secrets.yaml": secretsApp})
 	source := pathSource(repository, "app")
 
 	native := settle(t, controlplane.Application{Name: "secrets-native", Namespace: "secrets-native", Source: source, SyncPolicy: serverSideApply})
 	wantSync(t, native, "OutOfSync", "ExternalSecret")
 
-	pinned := settle(t, controlplane.Application{Name: "secrets-moorpin", Namespace: "secrets-moorpin", Source: through("moorpin", source), SyncPolicy: serverSideApply})
+	pinned := settle(t, controlplane.Application{Name: "secrets-moorpin", Namespace: "secrets-moorpin", Source: through(source), SyncPolicy: serverSideApply})
 	wantSync(t, pinned, "Synced", "")
 	if len(pinned.Resources) != len(native.Resources) {
 		t.Errorf("%d resources through Moorpin, %d natively", len(pinned.Resources), len(native.Resources))

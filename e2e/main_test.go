@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -40,15 +41,15 @@ var buildMoorpin = sync.OnceValues(func() (string, error) {
 })
 
 // startSidecar runs `moorpin cmp serve` beside repo-server until the test ends.
-func startSidecar(t testing.TB, name string, args ...string) {
+func startSidecar(t testing.TB, args ...string) {
 	t.Helper()
 	binary, err := buildMoorpin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket := filepath.Join(plane.PluginDir(), name+".sock")
+	socket := filepath.Join(plane.PluginDir(), "moorpin.sock")
 	ctx, cancel := context.WithCancel(context.Background())
-	arguments := append([]string{"cmp", "serve", "--name", name, "--kubeconfig", plane.Kubeconfig(), "--work-dir", t.TempDir()}, args...)
+	arguments := append([]string{"cmp", "serve", "--kubeconfig", plane.Kubeconfig(), "--work-dir", t.TempDir()}, args...)
 	sidecar := exec.CommandContext(ctx, binary, arguments...)
 	sidecar.Env = append(os.Environ(), "ARGOCD_PLUGINSOCKFILEPATH="+plane.PluginDir(), "PATH="+plane.ToolPath()+string(os.PathListSeparator)+os.Getenv("PATH"))
 	sidecar.Cancel = func() error { return sidecar.Process.Signal(syscall.SIGTERM) }
@@ -172,13 +173,10 @@ func wantSync(t *testing.T, status controlplane.Status, want, kind string) {
 	}
 }
 
-// through returns the source with the plugin named, its former block as a parameter.
-func through(plugin string, source map[string]any) map[string]any {
-	named := map[string]any{}
-	for field, value := range source {
-		named[field] = value
-	}
-	named["plugin"] = map[string]any{"name": plugin}
+// through returns the source with the plugin named.
+func through(source map[string]any) map[string]any {
+	named := maps.Clone(source)
+	named["plugin"] = map[string]any{"name": "moorpin"}
 	return named
 }
 

@@ -32,7 +32,7 @@ const (
 // rounds are reported, with Moorpin's as a multiple of the others.
 func BenchmarkRepoServer(b *testing.B) {
 	installCRDs(b, "external-secrets.io")
-	startSidecar(b, "moorpin")
+	startSidecar(b)
 	files := map[string]string{}
 	for i := range benchSecrets / 50 {
 		var stream strings.Builder

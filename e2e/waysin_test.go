@@ -27,7 +27,7 @@ func TestWaysIn(t *testing.T) {
 		}
 	}
 	t.Run("by name", func(t *testing.T) {
-		startSidecar(t, "moorpin")
+		startSidecar(t)
 		source := pathSource(repository, "kustomize")
 		source["kustomize"] = map[string]any{"nameSuffix": "-x"}
 		settleWay(t, "named-native", source, "OutOfSync")
@@ -48,7 +48,7 @@ func TestWaysIn(t *testing.T) {
 	})
 
 	t.Run("by a file in Git", func(t *testing.T) {
-		startSidecar(t, "moorpin")
+		startSidecar(t)
 		source := pathSource(repository, "opted")
 		settleWay(t, "opted-in", source, "OutOfSync")
 		_, err := repository.Commit(t.Context(), "Opt in", map[string]string{"opted/.argocd-source.yaml": "plugin: {name: moorpin}\n"})
@@ -63,7 +63,7 @@ func TestWaysIn(t *testing.T) {
 
 	t.Run("by discovery", func(t *testing.T) {
 		settleWay(t, "discovered", pathSource(repository, "plain"), "OutOfSync")
-		startSidecar(t, "moorpin", "--discovery")
+		startSidecar(t, "--discovery")
 		if _, err := plane.RefreshApplication(t.Context(), "discovered", controlplane.RefreshHard); err != nil {
 			t.Fatal(err)
 		}
