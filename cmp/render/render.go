@@ -24,7 +24,6 @@ package render
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
@@ -120,13 +119,22 @@ type outcome struct {
 	err     error
 }
 
-// errPanic is a panic in Argo CD's renderer, which must not end the process.
-var errPanic = errors.New("the renderer broke down; this is a fault of Moorpin or Argo CD, please report it")
+// Breakdown is a panic in Argo CD's renderer, which must not end the process.
+type Breakdown struct { //nolint:errname // it reads as what it is: render.Breakdown.
+	// Stack is for the log: it tells whoever mends it where it happened.
+	Stack []byte
+	cause any
+}
+
+// Error returns the sentence for people.
+func (e *Breakdown) Error() string {
+	return fmt.Sprintf("the renderer broke down: %v; this is a fault of Moorpin or Argo CD, please report it with the plugin's log", e.cause)
+}
 
 func (r *Renderer) render(ctx context.Context, request Request) (result outcome) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			result = outcome{err: fmt.Errorf("%w: %v\n%s", errPanic, cause, debug.Stack())}
+			result = outcome{err: &Breakdown{Stack: debug.Stack(), cause: cause}}
 		}
 	}()
 	job, err := r.prepare(request)

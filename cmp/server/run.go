@@ -98,6 +98,9 @@ func (c *counts) add(action pin.Action) {
 func (s *service) finish(ctx context.Context, run *run, err error) error {
 	run.phases.end()
 	s.options.Metrics.observe(&run.phases)
+	if broken, found := errors.AsType[*render.Breakdown](err); found {
+		s.options.Log.Error("the renderer panicked", "stack", string(broken.Stack))
+	}
 	err = explain(ctx, run, err)
 	level, message := slog.LevelInfo, "answered"
 	if err != nil {

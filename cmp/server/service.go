@@ -96,13 +96,19 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	// for a while after a deadline.
 	done := last(2, s.gate.leave)
 	defer done()
+	received := false
+	defer func() {
+		if !received {
+			done()
+		}
+	}()
 
 	run.phases.begin(phaseReceive)
 	tree, err := receive.Unpack(ctx, from, s.options.TreeDir, s.options.Limits)
 	if err != nil {
-		done()
 		return nil, fmt.Errorf("receive: %w", err)
 	}
+	received = true
 	run.received(tree)
 
 	run.phases.begin(phaseRender)
@@ -137,17 +143,21 @@ func (s *service) render(ctx context.Context, tree *receive.Tree, done func()) (
 			s.options.Log.Error("a private copy stays on disk until the next start", "error", err)
 		}
 	}
+	taken := false
+	defer func() {
+		if !taken {
+			release()
+		}
+	}()
 	path, err := tree.AppPath()
 	if err != nil {
-		release()
 		return nil, render.Request{}, fmt.Errorf("find the app: %w", err)
 	}
 	request, err := render.FromEnvironment(tree.Metadata.Env, tree.Dir, path)
 	if err != nil {
-		release()
 		return nil, request, fmt.Errorf("read the environment: %w", err)
 	}
-	request.Release = release
+	request.Release, taken = release, true
 	objects, err := s.options.Renderer.Run(ctx, request)
 	return objects, request, err //nolint:wrapcheck // generate names the step
 }
