@@ -172,7 +172,7 @@ func index(step string) (int, bool) {
 }
 
 func escape(step string) string {
-	if !strings.ContainsAny(step, "~/") {
+	if strings.IndexByte(step, '~') < 0 && strings.IndexByte(step, '/') < 0 {
 		return step
 	}
 	return escaper.Replace(step)
