@@ -26,10 +26,11 @@ const (
 )
 
 // BenchmarkRepoServer asks the real repo-server for the manifests of 1000
-// ExternalSecrets, past its cache: natively, through Moorpin, through Argo CD's own
-// plugin server running cat, and through a plugin that has Moorpin's answer ready, the
-// least that a plugin which pins can take. They take turns, and the medians of ten
-// rounds are reported, with Moorpin's as a multiple of the others.
+// ExternalSecrets, past its cache: natively, through Moorpin, through Moorpin told to
+// pin nothing, through Argo CD's own plugin server running cat, and through a plugin
+// that has Moorpin's answer ready, the least that a plugin which pins can take. They
+// take turns, and the medians of ten rounds are reported, with Moorpin's as a multiple
+// of the others.
 func BenchmarkRepoServer(b *testing.B) {
 	installCRDs(b, "external-secrets.io")
 	startSidecar(b)
@@ -49,18 +50,18 @@ func BenchmarkRepoServer(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = closer.Close() })
 
-	answer, err := client.GenerateManifest(b.Context(), manifestRequest(repository.URL(), "moorpin"))
+	answer, err := client.GenerateManifest(b.Context(), manifestRequest(repository.URL(), way{plugin: "moorpin"}))
 	if err != nil {
 		b.Fatal(err)
 	}
 	startReadyPlugin(b, answer.Manifests)
 
-	ways := []struct{ name, plugin string }{{"native", ""}, {"moorpin", "moorpin"}, {"exec-cat", "cat-v1"}, {"ready", "ready"}}
+	ways := []way{{"native", "", ""}, {"moorpin", "moorpin", ""}, {"moorpin-none", "moorpin", "none"}, {"exec-cat", "cat-v1", ""}, {"ready", "ready", ""}}
 	times := map[string][]time.Duration{}
 	for b.Loop() {
 		for round := range benchRounds + 1 {
 			for _, way := range ways {
-				took := askManifests(b, client, manifestRequest(repository.URL(), way.plugin))
+				took := askManifests(b, client, manifestRequest(repository.URL(), way))
 				if round > 0 { // the first round warms Git's and the page cache
 					times[way.name] = append(times[way.name], took)
 				}
@@ -75,14 +76,22 @@ func BenchmarkRepoServer(b *testing.B) {
 	}
 	b.ReportMetric(medians["moorpin"]/medians["native"], "moorpin/native")
 	b.ReportMetric(medians["moorpin"]/medians["exec-cat"], "moorpin/exec-cat")
+	b.ReportMetric(medians["moorpin-none"]/medians["exec-cat"], "moorpin-none/exec-cat")
 	b.ReportMetric(medians["ready"]/medians["native"], "ready/native")
 	b.ReportMetric(0, "ns/op")
 }
 
-func manifestRequest(repoURL, plugin string) *apiclient.ManifestRequest {
+// way is one way to have the manifests generated: a plugin's name, empty for none, and
+// its parameter pin.
+type way struct{ name, plugin, pin string }
+
+func manifestRequest(repoURL string, way way) *apiclient.ManifestRequest {
 	source := v1alpha1.ApplicationSource{RepoURL: repoURL, Path: "app", TargetRevision: "main"}
-	if plugin != "" {
-		source.Plugin = &v1alpha1.ApplicationSourcePlugin{Name: plugin}
+	if way.plugin != "" {
+		source.Plugin = &v1alpha1.ApplicationSourcePlugin{Name: way.plugin}
+		if way.pin != "" {
+			source.Plugin.Parameters = v1alpha1.ApplicationSourcePluginParameters{{Name: "pin", String_: &way.pin}}
+		}
 	} else {
 		source.Directory = &v1alpha1.ApplicationSourceDirectory{Recurse: true}
 	}
@@ -108,7 +117,7 @@ func askManifests(b *testing.B, client apiclient.RepoServerServiceClient, reques
 	}
 	pinned := strings.Contains(response.Manifests[0], "conversionStrategy")
 	plugin := request.ApplicationSource.Plugin
-	if want := plugin != nil && plugin.Name != "cat-v1"; pinned != want {
+	if want := plugin != nil && plugin.Name != "cat-v1" && len(plugin.Parameters) == 0; pinned != want {
 		b.Fatalf("pinned is %v for %v", pinned, request.ApplicationSource)
 	}
 	return took
