@@ -112,6 +112,8 @@ func explain(errs io.Writer, results []pin.Result) error {
 			if err != nil {
 				return err //nolint:wrapcheck // write names the step
 			}
+			// Two spaces end a column, so a value may not hold them.
+			value = bytes.ReplaceAll(value, []byte("  "), []byte(` \u0020`))
 			_, err = fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n",
 				change.Action, result.Object, change.Pointer, value, change.Reason, cmp.Or(change.Source, "-"))
 			if err != nil {

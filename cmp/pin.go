@@ -2,11 +2,13 @@ package cmp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
 
 	"github.com/moorpin/moorpin/pkg/pin"
 )
@@ -17,8 +19,9 @@ their order, to standard output.
 
 FILE is a file, a folder (its .yaml, .yml and .json files, sub-folders too) or -,
 the standard input. Schemas come from CRDs among the objects, else from the
-cluster of --kubeconfig, else from --crds. An object without a schema passes
-unchanged, with a warning on standard error.
+cluster of --kubeconfig, else from --crds. An object without a schema gets no
+defaults, with a warning on standard error; what the table of dropped values lists
+is dropped all the same.
 
 Exit codes: 0 fine, 1 something would be changed (only with --check), 2 your
 mistake, 3 our failure.`
@@ -34,7 +37,12 @@ func pinCommand() *cobra.Command {
 	var o output
 	command := &cobra.Command{
 		Use: "pin FILE...", Short: "Pin the objects of files or of standard input",
-		Long: pinHelp + "\n\n" + explainHelp + "\n\n" + rulesHelp, Example: pinExample, Args: cobra.MinimumNArgs(1),
+		Long: pinHelp + "\n\n" + explainHelp + "\n\n" + rulesHelp, Example: pinExample, Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no FILE is named; use - for standard input")
+			}
+			return nil
+		},
 		RunE: coded(func(command *cobra.Command, args []string) error {
 			return runPin(command, args, &p, &o)
 		}),
@@ -73,5 +81,6 @@ func (p *pinning) oneShot(ctx context.Context, errs io.Writer) (pin.Options, err
 		return options, err
 	}
 	log := slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelError}))
+	klog.SetSlogLogger(log) // client-go's retries are not for the user's eyes
 	return p.withCluster(ctx, options, log)
 }

@@ -25,15 +25,29 @@ type pinning struct {
 	kubeconfig string
 }
 
-const rulesHelp = `A --rules file adds to the built-in table of what is dropped and left alone:
+const annotationsHelp = `An object says itself what is left alone:
+
+  metadata:
+    annotations:
+      moorpin.dev/pin: atomic         # or all, or none, for this object
+      moorpin.dev/skip: /spec/target, /spec/data/*/remoteRef
+
+atomic pins only the defaults inside lists and maps that have one owner as a whole,
+which are the ones that Argo CD flags under ServerSideApply=true. Never pinned are
+status, the field behind a scale subresource's specReplicasPath, and objects whose
+schema is not known, not served by the destination, or converted by a webhook.
+
+`
+
+const rulesHelp = annotationsHelp + `A --rules file adds to the built-in table of what is dropped and left alone:
 
   drop:                         # values that their controller removes
     - group: argoproj.io
       kind: Application
       pointers: [/spec/x/*/y]   # RFC 6901; * stands for any item or key
-      value: ""
+      value: ""                 # the value that is dropped, as JSON
       by: what drops it         # for the explanation
-      source: where that can be read
+      source: where that can be read    # optional
   skip:                         # fields that are never changed
     - group: apps.example.com
       kind: Web
@@ -88,7 +102,7 @@ func readRules(file string) (*pin.Rules, error) {
 }
 
 // clusterPatience is how long a command that runs once waits for the cluster.
-const clusterPatience = 30 * time.Second
+const clusterPatience = 15 * time.Second
 
 // withCluster puts the CRDs of the kubeconfig's cluster above those of
 // options, read once.
@@ -108,7 +122,7 @@ func (p *pinning) withCluster(ctx context.Context, options pin.Options, log *slo
 	}
 	err = live.WaitSynced(ctx)
 	if err != nil {
-		return options, fmt.Errorf("--kubeconfig: %w", err)
+		return options, mistake(fmt.Errorf("--kubeconfig: the cluster's CRDs could not be read within %s: %w", clusterPatience, err))
 	}
 	options.Schemas = schema.Layer(live.Current(), options.Schemas)
 	return options, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -113,6 +114,9 @@ func (r *rendered) requests() ([]render.Request, error) {
 	if err != nil {
 		return nil, mistake(fmt.Errorf("--api-versions: %w", err))
 	}
+	if r.kubeVersion != "" && !kubeVersion.MatchString(r.kubeVersion) {
+		return nil, mistake(fmt.Errorf("--kube-version: %q is no Kubernetes version; write it as 1.34", r.kubeVersion))
+	}
 	requests, err := render.FromApplication(application, r.repo, render.ApplicationOptions{
 		Revision: r.revision, KubeVersion: r.kubeVersion, APIVersions: served,
 		ControlPlaneNamespace: r.namespace, RepoURL: r.repoURL,
@@ -133,8 +137,20 @@ func readAPIVersions(file string) ([]string, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the error names the operation and the file
 	}
-	return strings.FieldsFunc(string(data), func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }), nil
+	versions := strings.FieldsFunc(string(data), func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
+	for _, version := range versions {
+		if !apiVersion.MatchString(version) {
+			return nil, fmt.Errorf("%s: %q is no API version; write group/version or group/version/Kind", file, version)
+		}
+	}
+	return versions, nil
 }
+
+// What the flags about the destination take.
+var (
+	kubeVersion = regexp.MustCompile(`^v?[0-9]+\.[0-9]+`)
+	apiVersion  = regexp.MustCompile(`^([a-z0-9.-]+/)?v[0-9][a-z0-9]*(/[A-Za-z0-9]+)?$`)
+)
 
 // renderAll renders and pins each request in a private copy of the checkout.
 func (r *rendered) renderAll(ctx context.Context, requests []render.Request, options pin.Options) (results []pin.Result, err error) {
@@ -169,7 +185,7 @@ func (r *rendered) renderAll(ctx context.Context, requests []render.Request, opt
 func (r *rendered) renderOne(ctx context.Context, renderer *render.Renderer, request render.Request, trees string) ([]manifest.Object, error) {
 	tree, err := receive.Copy(ctx, r.repo, trees, r.limits)
 	if err != nil {
-		return nil, fmt.Errorf("copy the checkout: %w", err)
+		return nil, fmt.Errorf("--repo: copy the checkout: %w", err)
 	}
 	// The folder around it is removed at the end, with what a killed tool leaves.
 	request.Root = tree.Dir

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -115,6 +116,7 @@ func (s *serving) run(ctx context.Context, logs io.Writer) (err error) {
 		return err
 	}
 	tuneMemory()
+	log.Info("starting", "pin", options.Mode, "crdsOfFolders", folderCRDs(options.Schemas), "discovery", s.discovery, "parallelism", s.parallelism)
 	plugin := server.New(server.Options{
 		Renderer: renderer, Schemas: schemas, Mode: options.Mode, Rules: options.Rules,
 		Discovery: s.discovery, TreeDir: work.Trees, Limits: s.limits,
@@ -123,10 +125,21 @@ func (s *serving) run(ctx context.Context, logs io.Writer) (err error) {
 	return s.listen(ctx, plugin, metrics, log)
 }
 
+// validName is what Argo CD takes for the name or the version of a plugin.
+var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+
 // validate finds the user's mistakes before any work is done.
 func (s *serving) validate() error {
 	if s.parallelism < 1 || s.queue < 0 {
 		return mistake(errors.New("--parallelism must be at least 1, and --queue at least 0"))
+	}
+	for flag, name := range map[string]string{"--name": s.name, "--plugin-version": s.version} {
+		if !validName.MatchString(name) && (flag == "--name" || name != "") {
+			return mistake(fmt.Errorf("%s: %q is no name; it takes lower-case letters, digits, dashes and dots", flag, name))
+		}
+	}
+	if s.grace < 0 || s.liveWait < 0 {
+		return mistake(errors.New("--grace and --live-wait must not be negative"))
 	}
 	switch liveMode(s.live) {
 	case liveAuto, liveOn, liveOff:
@@ -169,6 +182,9 @@ func (s *serving) schemas(ctx context.Context, folder schema.Lookup, metrics *se
 		return nil, err
 	}
 	if !watching {
+		if folderCRDs(folder) == 0 {
+			log.Warn("there is no source of schemas but the CRDs of each render itself: hardly anything will be pinned; use --crds or --kubeconfig")
+		}
 		return func() schema.Lookup { return folder }, nil
 	}
 	gauges(metrics, live)
@@ -179,6 +195,12 @@ func (s *serving) schemas(ctx context.Context, folder schema.Lookup, metrics *se
 		log.Warn("serving without the cluster's CRDs until they can be read; what is rendered until then may lack pins, and Argo CD caches it until a hard refresh", "error", err)
 	}
 	return func() schema.Lookup { return schema.Layer(live.Current(), folder) }, nil
+}
+
+// folderCRDs counts the CRDs that --crds gave.
+func folderCRDs(folder schema.Lookup) int {
+	set, _ := folder.(*schema.Set)
+	return set.Len()
 }
 
 // gauges shows the state of the live source in the metrics.

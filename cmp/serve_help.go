@@ -23,7 +23,7 @@ from --crds, which is read once, at the start. The live cluster is asked when
 --kubeconfig names one or the pod has a service-account token. It takes get,
 list and watch on customresourcedefinitions.apiextensions.k8s.io and nothing
 else. A cluster that does not answer within --live-wait is waited for in the
-background. An object without a schema passes unchanged, and the log says so.
+background. An object without a schema gets no defaults, and the log says so.
 
 --discovery offers the plugin to every Application that says neither plugin nor
 helm, kustomize or directory, and answers yes for all of them: what Argo CD

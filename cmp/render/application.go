@@ -130,7 +130,7 @@ func (o ApplicationOptions) wants(where string, source, first v1alpha1.Applicati
 		if o.RepoURL != "" {
 			return false, nil
 		}
-		return false, refuse(where+".repoURL", "%s is another repository than %s; say which one the checkout is", source.RepoURL, first.RepoURL)
+		return false, refuse(where+".repoURL", "%s is another repository than %s; say with --repo-url which one the checkout is", source.RepoURL, first.RepoURL)
 	}
 	if source.Chart != "" {
 		return false, refuse(where+".chart", "a chart of a Helm repository is in no checkout; Argo CD sends it to plugins unpacked, so unpack it and give its folder as path")
@@ -151,7 +151,7 @@ func (r *Request) fromPlugin(where, checkout string) error {
 	}
 	explicit, err := merged.ExplicitType()
 	if err != nil {
-		return refuse(where, "%v, together with the .argocd-source files; keep one", err)
+		return refuse(where, "%v; keep one, here or in the .argocd-source files of the app's folder", err)
 	}
 	if explicit == nil || *explicit != v1alpha1.ApplicationSourceTypePlugin {
 		return nil

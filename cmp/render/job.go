@@ -83,7 +83,7 @@ func (j *job) locate() error {
 func (j *job) settleType() error {
 	explicit, err := j.merged.ExplicitType()
 	if err != nil {
-		return refuse(j.request.Path, "%v, together with its .argocd-source files; keep one", err)
+		return refuse(j.request.Path, "%v; keep one, in the Application or in the .argocd-source files of the app's folder", err)
 	}
 	if explicit != nil {
 		j.kind = *explicit

@@ -84,7 +84,7 @@ func (r *Renderer) CheckTools() error {
 func checkTool(name string) error {
 	_, err := exec.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("%s is needed to render %s sources: %w; install the version that Argo CD's repo-server has", name, name, err)
+		return refuse("PATH", "%s is needed to render %s sources and is not there; install the version that Argo CD's repo-server has", name, name)
 	}
 	return nil
 }

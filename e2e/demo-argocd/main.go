@@ -196,7 +196,7 @@ func twinRepository(ctx context.Context, source, dir string) (*controlplane.Repo
 func compare(ctx context.Context, plane *controlplane.Plane, git *controlplane.Repository) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 4, 3, ' ', 0)
 	fmt.Fprintln(table, "APPLICATION\tRESOURCES\tNATIVE\tTHROUGH MOORPIN\tOUT OF SYNC NATIVELY")
-	var drifting []string
+	var drifting, failed []string
 	for _, example := range examples {
 		verdicts := map[string]controlplane.Status{}
 		for _, way := range []string{native, pinned} {
@@ -206,6 +206,9 @@ func compare(ctx context.Context, plane *controlplane.Plane, git *controlplane.R
 				return fmt.Errorf("application %s, %s: %w", example.name, way, err)
 			}
 			verdicts[way] = status
+			if status.Operation.Phase == "Failed" {
+				failed = append(failed, fmt.Sprintf("%s-%s: %s", example.name, way, status.Operation.Message))
+			}
 		}
 		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\n", example.name, len(verdicts[native].Resources), verdict(verdicts[native]), verdict(verdicts[pinned]), outOfSync(verdicts[native]))
 		if verdict(verdicts[pinned]) != "Synced" {
@@ -214,6 +217,9 @@ func compare(ctx context.Context, plane *controlplane.Plane, git *controlplane.R
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the table: %w", err)
+	}
+	if len(failed) > 0 {
+		fmt.Printf("\nSyncs that failed, in Argo CD's words:\n%s\n", strings.Join(failed, "\n"))
 	}
 	if len(drifting) > 0 {
 		return fmt.Errorf("not Synced through Moorpin:\n%s", strings.Join(drifting, "\n"))

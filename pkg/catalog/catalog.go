@@ -34,6 +34,7 @@ const fileLimit = 64 << 20
 func Load(paths ...string) (*schema.Set, []Warning, error) {
 	var reader reader
 	for _, path := range paths {
+		before := len(reader.definitions)
 		// The walk itself does not follow a link, not even at its root.
 		root, err := filepath.EvalSymlinks(path)
 		if err == nil {
@@ -41,6 +42,9 @@ func Load(paths ...string) (*schema.Set, []Warning, error) {
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read CRDs: %w", err)
+		}
+		if len(reader.definitions) == before {
+			reader.warnf("%s: holds no CRD that can be used; \"kubectl get crds -o yaml\" writes those of a cluster", path)
 		}
 	}
 	return schema.NewSet(reader.definitions...), reader.warnings, nil

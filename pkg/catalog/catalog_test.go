@@ -77,6 +77,9 @@ func TestLoad(t *testing.T) {
 	if len(warnings) != 2 || !strings.Contains(string(warnings[0]), "broken.yaml") || !strings.Contains(string(warnings[1]), "loose.json") {
 		t.Errorf("want one warning for the broken file and one for the schema that is not structural, got %q", warnings)
 	}
+	if _, warnings, err := catalog.Load(t.TempDir()); err != nil || len(warnings) != 1 {
+		t.Errorf("a folder without CRDs must be warned of, got %q, %v", warnings, err)
+	}
 	if _, _, err := catalog.Load(filepath.Join(folder, "absent")); err == nil {
 		t.Error("a path that does not exist must be an error")
 	}

@@ -149,6 +149,9 @@ func yamlError(origin Origin, err error) *Error {
 		}
 		reason = reason[:match[0]] + reason[match[1]:]
 	}
+	if strings.HasPrefix(reason, "invalid map key") {
+		reason = "a map stands where a name should; templates must be rendered first"
+	}
 	fault.Reason = "is not valid YAML: " + strings.TrimSpace(reason)
 	return fault
 }
@@ -214,7 +217,7 @@ func (d *decoder) add(origin Origin, value any) {
 func (d *decoder) addObject(origin Origin, content map[string]any) {
 	kind, _ := content["kind"].(string)
 	if kind == "" {
-		d.refusef(origin, "has no kind (a non-empty string); every object needs apiVersion and kind")
+		d.refusef(origin, "has no kind (a non-empty string), so that it is no object; charts and kustomizations must be rendered first")
 		return
 	}
 	// What Argo CD takes for a list: a list in "items", or a kind that ends

@@ -19,6 +19,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -71,6 +73,13 @@ func (o Object) Annotation(name string) (string, bool) {
 	annotations, _ := metadata["annotations"].(map[string]any)
 	value, ok := annotations[name].(string)
 	return value, ok
+}
+
+// AnnotationNames returns the names of the annotations, sorted.
+func (o Object) AnnotationNames() []string {
+	metadata, _ := o.Content["metadata"].(map[string]any)
+	annotations, _ := metadata["annotations"].(map[string]any)
+	return slices.Sorted(maps.Keys(annotations))
 }
 
 // String names the object for people: "ExternalSecret.external-secrets.io/team/db".

@@ -21,6 +21,7 @@ package pin
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -54,6 +55,9 @@ func ParseMode(text string) (Mode, error) {
 		return "", fmt.Errorf("pin mode %q is not known; use all, atomic or none", text)
 	}
 }
+
+// annotationPrefix is that of all annotations of Moorpin's.
+const annotationPrefix = "moorpin.dev/"
 
 // The annotations that steer pinning from within an object.
 const (
@@ -220,6 +224,9 @@ func (p *pinner) annotations(object manifest.Object) (Mode, []pattern, *Warning)
 			Text: fmt.Sprintf("%s: annotation %s: %v; the object passes unchanged", object, name, err),
 		}
 	}
+	if unknown := unknownAnnotation(object); unknown != "" {
+		return "", nil, refuse(unknown, fmt.Errorf("is not known; use %s or %s", AnnotationPin, AnnotationSkip))
+	}
 	mode := p.mode
 	if text, found := object.Annotation(AnnotationPin); found && mode != ModeNone {
 		own, err := ParseMode(text)
@@ -239,6 +246,16 @@ func (p *pinner) annotations(object manifest.Object) (Mode, []pattern, *Warning)
 	return mode, skips, nil
 }
 
+// unknownAnnotation returns an annotation that claims to be Moorpin's and is not.
+func unknownAnnotation(object manifest.Object) string {
+	for _, name := range object.AnnotationNames() {
+		if strings.HasPrefix(name, annotationPrefix) && name != AnnotationPin && name != AnnotationSkip {
+			return name
+		}
+	}
+	return ""
+}
+
 // planFor decides once for each kind and version.
 func (p *pinner) planFor(kind schema.GroupVersionKind) *plan {
 	if known, found := p.plans[kind]; found {
@@ -249,7 +266,7 @@ func (p *pinner) planFor(kind schema.GroupVersionKind) *plan {
 	if builtInGroups[kind.Group] {
 		return made
 	}
-	obstacle, detail := NoSchema, "pass its CRD with --crds, or let Moorpin watch the cluster's CRDs"
+	obstacle, detail := NoSchema, "pass its CRD with --crds, or name its cluster with --kubeconfig"
 	if definition, found := p.schemas.Definition(kind.GroupKind()); found {
 		version := definition.Version(kind.Version)
 		obstacle, detail = version.Obstacle, version.Detail
@@ -266,7 +283,7 @@ func (p *pinner) planFor(kind schema.GroupVersionKind) *plan {
 		if detail != "" {
 			text += " (" + detail + ")"
 		}
-		made.warnings = []Warning{{Kind: kind, Obstacle: obstacle, Text: text + "; its objects are not pinned"}}
+		made.warnings = []Warning{{Kind: kind, Obstacle: obstacle, Text: text + "; its objects get no defaults"}}
 	}
 	return made
 }

@@ -170,6 +170,7 @@ func TestAllPassesUnchanged(t *testing.T) {
 		"destination": {reason: "the destination lists another version", object: "apiVersion: example.org/v1\nkind: Widget\nspec: {}", options: pin.Options{Served: []string{"example.org/v1beta1"}}, obstacle: pin.NotServedByDestination},
 		"kind":        {reason: "the destination lists other kinds of the version", object: "apiVersion: example.org/v1\nkind: Widget\nspec: {}", options: pin.Options{Served: []string{"example.org/v1", "example.org/v1/Other"}}, obstacle: pin.NotServedByDestination},
 		"bad mode":    {reason: "an annotation that does not parse", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/pin: some}}\nspec: {}", obstacle: pin.InvalidAnnotation},
+		"unknown":     {reason: "an annotation that is misspelt", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/skipp: /spec}}\nspec: {}", obstacle: pin.InvalidAnnotation},
 		"bad skip":    {reason: "an annotation that does not parse", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/skip: spec.color}}\nspec: {}", obstacle: pin.InvalidAnnotation},
 	}
 	for name, test := range tests {
@@ -278,6 +279,9 @@ func TestParseRulesRefuses(t *testing.T) {
 		"unknown field": "drops: []",
 		"no kind":       "drop: [{pointers: [/spec/a], value: 1, by: x}]",
 		"no pointers":   "drop: [{kind: A, value: 1, by: x}]",
+		"no rule":       "{}",
+		"no value":      "drop: [{kind: A, pointers: [/spec/a], by: x}]",
+		"a version":     "drop: [{group: a.b/v1, kind: A, pointers: [/spec/a], value: 1, by: x}]",
 		"no by":         "drop: [{kind: A, pointers: [/spec/a], value: 1}]",
 		"bad pointer":   "drop: [{kind: A, pointers: [spec/a], value: 1, by: x}]",
 		"whole spec":    "drop: [{kind: A, pointers: [/spec], value: {}, by: x}]",

@@ -2,8 +2,10 @@ package pin
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -77,6 +79,12 @@ func ParseRules(file string, data []byte) (*Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: is no rule file (fields: drop, skip): %w", file, err)
 	}
+	if len(parsed.Drop)+len(parsed.Skip) == 0 {
+		return nil, fmt.Errorf("%s: holds no rule; a rule file has the lists drop and skip", file)
+	}
+	if err := valuesGiven(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	rules := &Rules{drops: map[schema.GroupKind]*dropNode{}, skips: map[schema.GroupKind][]pattern{}}
 	for i, row := range parsed.Drop {
 		if err := rules.addDrop(row); err != nil {
@@ -89,6 +97,31 @@ func ParseRules(file string, data []byte) (*Rules, error) {
 		}
 	}
 	return rules, nil
+}
+
+// valuesGiven checks that every row of the dropping table says which value it drops:
+// one that is left out would read as null.
+func valuesGiven(text []byte) error {
+	var file struct {
+		Drop []map[string]any `json:"drop"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &file); err != nil {
+		return fmt.Errorf("is no rule file: %w", err)
+	}
+	for i, row := range file.Drop {
+		if _, given := row["value"]; !given {
+			return fmt.Errorf("drop[%d]: value is missing; write the value that is dropped, null included", i)
+		}
+	}
+	return nil
+}
+
+// checkGroup refuses an apiVersion in the place of a group.
+func checkGroup(group string) error {
+	if strings.Contains(group, "/") {
+		return fmt.Errorf("group %q holds a version; rules are for all versions of a group", group)
+	}
+	return nil
 }
 
 // With returns the rules with those of other added.
@@ -123,7 +156,10 @@ func merge(a, b *dropNode) *dropNode {
 
 func (r *Rules) addDrop(row Drop) error {
 	if row.Kind == "" || row.By == "" || len(row.Pointers) == 0 {
-		return fmt.Errorf("kind, pointers and by (what drops the value) must not be empty")
+		return errors.New("kind, pointers and by (what drops the value) must not be empty")
+	}
+	if err := checkGroup(row.Group); err != nil {
+		return err
 	}
 	kind := schema.GroupKind{Group: row.Group, Kind: row.Kind}
 	if r.drops[kind] == nil {
@@ -144,7 +180,10 @@ func (r *Rules) addDrop(row Drop) error {
 
 func (r *Rules) addSkip(row Skip) error {
 	if row.Kind == "" || len(row.Pointers) == 0 {
-		return fmt.Errorf("kind and pointers must not be empty")
+		return errors.New("kind and pointers must not be empty")
+	}
+	if err := checkGroup(row.Group); err != nil {
+		return err
 	}
 	kind := schema.GroupKind{Group: row.Group, Kind: row.Kind}
 	for _, pointer := range row.Pointers {
