@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/moorpin/moorpin/cmp"
+	"github.com/moorpin/moorpin/cmp/render"
 )
 
 // mistake is the exit code for what cobra itself refuses: an unknown command
@@ -29,6 +30,9 @@ Exit codes: 0 fine, 1 found something (only with --check), 2 your mistake,
 3 our failure.`
 
 func main() {
+	if render.IsChild() {
+		os.Exit(render.Child())
+	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,16 @@ func killBelow(root string) {
 			killTree(process, parents)
 		}
 	}
+}
+
+// killChild kills a child of this process and all that it has started. It is stopped
+// first, so that it starts nothing while the others are looked for.
+func killChild(process *os.Process) error {
+	if err := process.Signal(unix.SIGSTOP); err != nil {
+		return fmt.Errorf("stop the child: %w", err)
+	}
+	killTree(process.Pid, processes())
+	return nil
 }
 
 // killTree kills a process and its descendants, as they were listed.

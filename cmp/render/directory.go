@@ -59,11 +59,10 @@ func (j *job) guardDirectory(options *v1alpha1.ApplicationSourceDirectory) error
 	if err != nil {
 		return err
 	}
-	var programs []string
 	for _, file := range files {
 		switch filepath.Ext(file) {
 		case ".jsonnet":
-			programs = append(programs, file)
+			j.programs = append(j.programs, file)
 		case ".json":
 		default:
 			err := j.checkAliases(file)
@@ -72,7 +71,7 @@ func (j *job) guardDirectory(options *v1alpha1.ApplicationSourceDirectory) error
 			}
 		}
 	}
-	return j.guardJsonnet(programs, options.Jsonnet)
+	return nil
 }
 
 // findYAMLFault looks for the line that Argo CD's message leaves out. It finds none
@@ -84,7 +83,7 @@ func (j *job) findYAMLFault(message string) (*manifest.Error, bool) {
 	// What cannot be read again leaves us with the message that we have.
 	files, _ := j.directoryFiles(j.merged.Directory)
 	for _, file := range files {
-		if !strings.Contains(message, fmt.Sprintf("%q", filepath.Base(file))) {
+		if filepath.Ext(file) == ".jsonnet" || !strings.Contains(message, fmt.Sprintf("%q", filepath.Base(file))) {
 			continue
 		}
 		text, err := os.ReadFile(file)

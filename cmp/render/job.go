@@ -26,6 +26,8 @@ type job struct {
 	// together with the .argocd-source files.
 	source, merged v1alpha1.ApplicationSource
 	kind           v1alpha1.ApplicationSourceType
+	// programs are the Jsonnet files of a directory source.
+	programs []string
 }
 
 // prepare checks a request, settles its type, and makes the private copy ready.
@@ -106,6 +108,12 @@ func (j *job) settleType() error {
 
 // generate calls Argo CD's renderer as repo-server does.
 func (j *job) generate(ctx context.Context) ([]string, error) {
+	if len(j.programs) > 0 {
+		err := j.guardJsonnet(j.programs, j.merged.Directory.Jsonnet)
+		if err != nil {
+			return nil, err
+		}
+	}
 	request := &apiclient.ManifestRequest{
 		Repo:              &v1alpha1.Repository{Repo: j.request.Source.RepoURL},
 		Revision:          j.request.Revision,
@@ -121,7 +129,7 @@ func (j *job) generate(ctx context.Context) ([]string, error) {
 	response, err := repository.GenerateManifests(ctx, j.app, j.root, j.request.Revision, request, false,
 		git.NoopCredsStore{}, j.renderer.directorySize, nil)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // explain does it.
+		return nil, j.explain(err)
 	}
 	return response.Manifests, nil
 }

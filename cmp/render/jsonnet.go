@@ -19,9 +19,6 @@ import (
 // files and tokens of this process are (GHSA-m3vr-7329-44ww). The path of an import
 // is a literal, so that reading the programs shows all of them.
 func (j *job) guardJsonnet(programs []string, options v1alpha1.ApplicationSourceJsonnet) error {
-	if len(programs) == 0 {
-		return nil
-	}
 	importer := &importer{job: j, seen: map[string]bool{}}
 	for _, library := range options.Libs {
 		// As in Argo CD, a library is below the root of the repository.
@@ -93,7 +90,11 @@ func (i *importer) checkNode(where, folder string, node ast.Node) error {
 		_, _, err := i.find(where, folder, node.File.Value)
 		return err
 	}
-	for _, child := range toolutils.Children(node) {
+	children := toolutils.Children(node)
+	if object, ok := node.(*ast.DesugaredObject); ok {
+		children = append(children, object.Asserts...) // which Children leaves out
+	}
+	for _, child := range children {
 		err := i.checkNode(where, folder, child)
 		if err != nil {
 			return err

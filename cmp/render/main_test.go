@@ -25,6 +25,9 @@ import (
 var renderer *render.Renderer
 
 func TestMain(m *testing.M) {
+	if render.IsChild() {
+		os.Exit(render.Child())
+	}
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prepare the tests of package render:", err)
@@ -56,7 +59,7 @@ func run(m *testing.M) (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	renderer, err = render.New(render.Config{WorkDir: work})
+	renderer, err = render.New(render.Config{WorkDir: work, Memory: 96 << 20})
 	if err != nil {
 		return 0, err
 	}

@@ -26,6 +26,9 @@ type Config struct {
 	// ValueSchemes are the URL schemes that Helm value files may have, as
 	// helm.valuesFileSchemes in argocd-cm. Default https and http, as there.
 	ValueSchemes []string
+	// Memory bounds the heap, in bytes, of the process that renders one Helm chart or
+	// one folder with Jsonnet. Default 2 GiB.
+	Memory int64
 	// Documents bounds the YAML that is read in this process.
 	Documents manifest.Limits
 }
@@ -43,6 +46,9 @@ type Config struct {
 func New(config Config) (*Renderer, error) {
 	if config.DirectoryBytes == 0 {
 		config.DirectoryBytes = 10_000_000
+	}
+	if config.Memory == 0 {
+		config.Memory = 2 << 30
 	}
 	if config.ValueSchemes == nil {
 		config.ValueSchemes = []string{"https", "http"}
@@ -67,12 +73,16 @@ func New(config Config) (*Renderer, error) {
 	}
 	logrus.SetLevel(logrus.PanicLevel)
 	logrus.SetOutput(io.Discard)
+	return newRenderer(config, guards, temporary), nil
+}
+
+func newRenderer(config Config, guards, temporary string) *Renderer {
 	return &Renderer{
 		config:        config,
 		directorySize: *resource.NewQuantity(config.DirectoryBytes, resource.DecimalSI),
 		guards:        guards,
 		temporary:     temporary,
-	}, nil
+	}
 }
 
 // CheckTools says which of helm and kustomize are not on the PATH. Run needs each

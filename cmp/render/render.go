@@ -62,7 +62,7 @@ type Request struct {
 	Pin string
 	// Release, where set, is called exactly once, when nothing uses Root any more:
 	// after Run has returned, when the context ends first.
-	Release func()
+	Release func() `json:"-"`
 }
 
 // Renderer renders requests, several at a time if need be. [New] makes one.
@@ -78,9 +78,8 @@ type Renderer struct {
 // document. Mistakes of the user, and with them whatever Argo CD's renderer
 // complains about, are a [*Refusal] or a [*manifest.Error].
 //
-// When ctx ends first, Run returns at once. It kills helm and kustomize, and
-// releases Root after them. Jsonnet runs in this process and cannot be stopped;
-// Root is kept until it ends.
+// When ctx ends first, Run returns at once. It kills helm, kustomize and the process
+// that Jsonnet runs in, and releases Root after them.
 func (r *Renderer) Run(ctx context.Context, request Request) ([]manifest.Object, error) {
 	start := time.Now()
 	done := make(chan outcome, 1)
@@ -144,9 +143,13 @@ func (r *Renderer) render(ctx context.Context, request Request) (result outcome)
 	if err != nil {
 		return outcome{err: err}
 	}
-	manifests, err := job.generate(ctx)
+	generate := job.generate
+	if job.needsChild() {
+		generate = job.generateInChild
+	}
+	manifests, err := generate(ctx)
 	if err != nil {
-		return outcome{err: job.explain(err)}
+		return outcome{err: err}
 	}
 	objects, err := job.objects(manifests)
 	return outcome{objects: objects, err: err}

@@ -339,3 +339,63 @@ spec:
 		}
 	})
 }
+
+// Programs that would end or hold this process end their own, and are the user's mistake.
+func TestProgramsRunApart(t *testing.T) {
+	tests := map[string]struct{ reason, program, says string }{
+		"stack":      {reason: "a stack overflow ends a Go process", program: "local f(x) = if x > 0 then f(1) tailstrict else 0; f(1)", says: "broke down"},
+		"deep":       {reason: "the parser overflows too", program: strings.Repeat("(", 1_000_000), says: "broke down"},
+		"panic":      {reason: "the library panics", program: "{b: super[self.x]}", says: "broke down"},
+		"memory":     {reason: "memory is bounded", program: "{kind: 'A', x: [a for a in std.range(1, 100000000)]}", says: "bytes of memory"},
+		"outside":    {reason: "imports stay inside", program: "{x: importstr '/etc/hostname'}", says: "no file of this repository"},
+		"in asserts": {reason: "also where the library's walk does not look", program: "{assert false : importstr '/etc/hostname'}", says: "no file of this repository"},
+		"in locals":  {reason: "and in local objects", program: "local a = {assert std.length(importstr '/etc/hostname') > 0}; a + {kind: 'A'}", says: "no file of this repository"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			request := sourceCase{path: "a"}.request(fixture(t, "a", map[string]string{"a/a.jsonnet": test.program}))
+			objects, err := renderer.Run(t.Context(), request)
+			var refusal *render.Refusal
+			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%s: %d objects, %v", test.reason, len(objects), err)
+			}
+			t.Log(err)
+		})
+	}
+}
+
+// A program that does not end gives everything back when its time is over.
+func TestSlowProgramEnds(t *testing.T) {
+	program := "{x: std.length([1 for a in std.range(1, 3000) for b in std.range(1, 3000) for c in std.range(1, 3000) if a * b * c < 0])}"
+	request := sourceCase{path: "a"}.request(fixture(t, "a", map[string]string{"a/a.jsonnet": program}))
+	released := make(chan struct{})
+	request.Release = func() { close(released) }
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := renderer.Run(ctx, request); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("want the deadline, got %v", err)
+	}
+	select {
+	case <-released:
+	case <-time.After(5 * time.Second):
+		t.Error("the private copy is still held")
+	}
+}
+
+// What Helm prints is bounded as what is in files.
+func TestHelmBomb(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	template := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: &a " + text + "\n"
+	for i := range 150 {
+		template += fmt.Sprintf("  b%d: *a\n", i)
+	}
+	request := sourceCase{path: "h"}.request(fixture(t, "h", map[string]string{
+		"h/Chart.yaml": "apiVersion: v2\nname: h\nversion: 1.0.0\n", "h/templates/a.yaml": template,
+	}))
+	objects, err := renderer.Run(t.Context(), request)
+	var refusal *render.Refusal
+	if !errors.As(err, &refusal) {
+		t.Errorf("%d objects, %v", len(objects), err)
+	}
+	t.Log(err)
+}
