@@ -25,17 +25,19 @@ func limitFlags(flags *pflag.FlagSet, limits *receive.Limits) {
 // to be the same.
 type rendering struct {
 	directoryBytes int64
+	memory         int64
 	valueSchemes   []string
 }
 
 func (r *rendering) flags(flags *pflag.FlagSet) {
 	flags.Int64Var(&r.directoryBytes, "max-directory-bytes", 10_000_000, "most `BYTES` of the files of one directory source together; set it as repo-server's --max-combined-directory-manifests-size")
+	flags.Int64Var(&r.memory, "max-render-memory", 2<<30, "most `BYTES` of memory for rendering one Helm chart or one folder with Jsonnet")
 	flags.StringSliceVar(&r.valueSchemes, "helm-value-schemes", []string{"https", "http"}, "URL `SCHEMES` that Helm value files may have; set them as helm.valuesFileSchemes in argocd-cm")
 }
 
 // open prepares Argo CD's renderer, once a process.
 func (r *rendering) open(work *workDir) (*render.Renderer, error) {
-	renderer, err := render.New(render.Config{WorkDir: work.Tools, DirectoryBytes: r.directoryBytes, ValueSchemes: r.valueSchemes})
+	renderer, err := render.New(render.Config{WorkDir: work.Tools, DirectoryBytes: r.directoryBytes, ValueSchemes: r.valueSchemes, Memory: r.memory})
 	if err != nil {
 		return nil, fmt.Errorf("prepare the renderer: %w", err)
 	}

@@ -61,13 +61,13 @@ func Child() int {
 	logrus.SetLevel(logrus.PanicLevel)
 	logrus.SetOutput(io.Discard)
 	var input childInput
-	if err := json.NewDecoder(os.Stdin).Decode(&input); err != nil {
+	if err := json.NewDecoder(os.Stdin).Decode(&input); err != nil { //nolint:musttag // both ends are this program
 		fmt.Fprintln(os.Stderr, "read the request:", err)
 		return 1
 	}
-	go endAbove(uint64(input.Config.Memory))
+	go endAbove(input.Config.Memory)
 	outcome := input.render()
-	if err := json.NewEncoder(os.Stdout).Encode(outcome); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(outcome); err != nil { //nolint:musttag // both ends are this program
 		fmt.Fprintln(os.Stderr, "write the outcome:", err)
 		return 1
 	}
@@ -75,11 +75,11 @@ func Child() int {
 }
 
 // endAbove ends the process when its heap grows above the limit.
-func endAbove(limit uint64) {
+func endAbove(limit int64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	for range time.Tick(5 * time.Millisecond) {
 		metrics.Read(sample)
-		if sample[0].Value.Uint64() > limit {
+		if used := sample[0].Value.Uint64(); used > uint64(max(limit, 0)) {
 			fmt.Fprintf(os.Stderr, "fatal error: it needs more than %d bytes of memory\n", limit)
 			os.Exit(1)
 		}
@@ -117,7 +117,7 @@ func (j *job) needsChild() bool {
 
 // generateInChild renders the request in a process of its own, which ends with ctx.
 func (j *job) generateInChild(ctx context.Context) ([]string, error) {
-	input, err := json.Marshal(childInput{Config: j.renderer.config, Guards: j.renderer.guards, Temporary: j.renderer.temporary, Request: j.request})
+	input, err := json.Marshal(childInput{Config: j.renderer.config, Guards: j.renderer.guards, Temporary: j.renderer.temporary, Request: j.request}) //nolint:musttag // both ends are this program
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
 	}
@@ -125,7 +125,7 @@ func (j *job) generateInChild(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
-	child := exec.CommandContext(ctx, self, ChildArgument)
+	child := exec.CommandContext(ctx, self, ChildArgument) //nolint:gosec // it is this program.
 	child.Dir = j.root // by which killBelow finds it
 	child.Stdin = bytes.NewReader(input)
 	output, complaint := &bounded{limit: childOutput}, &bounded{limit: childComplaint}
@@ -140,7 +140,7 @@ func (j *job) generateInChild(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("render in a child: %w", context.Cause(ctx))
 	}
 	var outcome childOutcome
-	if err := json.Unmarshal(output.text.Bytes(), &outcome); err != nil {
+	if err := json.Unmarshal(output.text.Bytes(), &outcome); err != nil { //nolint:musttag // both ends are this program
 		return nil, refuse(j.request.Path, "%s does not render: what it renders to is more than %d bytes", j.kind, childOutput)
 	}
 	switch {

@@ -47,7 +47,7 @@ func New(config Config) (*Renderer, error) {
 	if config.DirectoryBytes == 0 {
 		config.DirectoryBytes = 10_000_000
 	}
-	if config.Memory == 0 {
+	if config.Memory <= 0 {
 		config.Memory = 2 << 30
 	}
 	if config.ValueSchemes == nil {

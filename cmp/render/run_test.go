@@ -393,8 +393,7 @@ func TestHelmBomb(t *testing.T) {
 		"h/Chart.yaml": "apiVersion: v2\nname: h\nversion: 1.0.0\n", "h/templates/a.yaml": template,
 	}))
 	objects, err := renderer.Run(t.Context(), request)
-	var refusal *render.Refusal
-	if !errors.As(err, &refusal) {
+	if _, found := errors.AsType[*render.Refusal](err); !found {
 		t.Errorf("%d objects, %v", len(objects), err)
 	}
 	t.Log(err)

@@ -72,7 +72,7 @@ func (r *Request) apply(parameters []parameter) error {
 		switch parameter.Name {
 		case "pin":
 			if r.Pin != "" || !slices.Contains(pinModes, *parameter.String) {
-				return refuse(where, "must come once, and be all, atomic or none; it is %q", *parameter.String)
+				return refuse(where, "must come once, and be all, atomic or none")
 			}
 			r.Pin = *parameter.String
 			continue

@@ -52,7 +52,7 @@ func TestBadInput(t *testing.T) {
 		"app missing":       {reason: "the app's folder exists", archive: with(), app: "nowhere", code: codes.InvalidArgument, place: "nowhere"},
 		"YAML syntax":       {reason: "the author finds the line", archive: with(file("web/bad.yaml", smallWidget+"---\nkind: A\n  b: c\n")), code: codes.InvalidArgument, place: "bad.yaml: document 2"},
 		"bomb of aliases":   {reason: "a few lines must not fill the memory", archive: with(file("web/bad.yaml", laughs())), code: codes.InvalidArgument, place: "bad.yaml: document 1"},
-		"pin mode unknown":  {reason: "a wrong parameter is the author's mistake", archive: with(), app: "web?pin=most", code: codes.InvalidArgument, place: "most"},
+		"pin mode unknown":  {reason: "a wrong parameter is the author's mistake", archive: with(), app: "web?pin=most", code: codes.InvalidArgument, place: "all, atomic or none"},
 		"no metadata first": {reason: "the stream begins with metadata", archive: with(), app: "?raw", code: codes.InvalidArgument, place: "metadata"},
 	}
 	for name, test := range tests {

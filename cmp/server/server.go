@@ -10,9 +10,9 @@
 // requests work at once and how many wait; and it finishes what it began
 // before it stops. It refuses a socket that another server answers on.
 //
-// Neither an answer's error nor a log line ever holds a value of a manifest,
-// of a parameter or of the environment, the Application's name and revision
-// aside.
+// Answers and log lines hold no value of a rendered manifest, and of the environment
+// only the Application's name and revision. What a parser or a program of the
+// repository complains about may quote the line at fault, as in Argo CD itself.
 package server
 
 import (

@@ -1,10 +1,12 @@
 package manifest
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 
 	"gopkg.in/yaml.v3"
+	kubeyaml "k8s.io/apimachinery/pkg/util/yaml"
 	goyaml "sigs.k8s.io/yaml/goyaml.v2"
 )
 
@@ -18,12 +20,33 @@ func CheckAliases(file string, data []byte, limits Limits) error {
 		return nil
 	}
 	limits = limits.withDefaults()
-	for _, document := range split(file, data) {
+	for _, document := range splitForArgoCD(file, data) {
 		if err := checkAliases(document, limits); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// splitForArgoCD cuts a stream with the reader that Argo CD uses, so that what does not
+// parse here does not parse there.
+func splitForArgoCD(file string, data []byte) []document {
+	var documents []document
+	reader := kubeyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
+	line, rest := 1, data
+	for number := 1; ; number++ {
+		text, err := reader.Read()
+		if err != nil {
+			return documents
+		}
+		before, after, found := bytes.Cut(rest, text)
+		if found {
+			line += bytes.Count(before, []byte("\n"))
+			rest = after
+		}
+		documents = append(documents, document{origin: Origin{File: file, Document: number, Line: line}, text: text})
+		line += bytes.Count(text, []byte("\n"))
+	}
 }
 
 func mayHoldAliases(text []byte) bool {

@@ -93,6 +93,9 @@ func split(file string, data []byte) []document {
 		case marks(line, "---"):
 			finish(at)
 			start, current.origin.Line = at+len("---"), number
+			for start < end && (data[start] == ' ' || data[start] == '\t') {
+				start++ // a tab there is more than YAML libraries take
+			}
 		case marks(line, "..."):
 			finish(at)
 			start, current.origin.Line = end, number+1
@@ -220,15 +223,16 @@ func (d *decoder) addObject(origin Origin, content map[string]any) {
 		d.refusef(origin, "has no kind (a non-empty string), so that it is no object; charts and kustomizations must be rendered first")
 		return
 	}
-	// What Argo CD takes for a list: a list in "items", or a kind that ends
-	// in List and has an empty one.
-	items, found := content["items"]
-	switch items := items.(type) {
-	case []any:
-		d.addItems(origin, items)
-		return
-	case nil:
-		if found && strings.HasSuffix(kind, "List") {
+	// What Argo CD takes for a list: a list in "items", or null there and neither
+	// spec nor status beside it.
+	if items, found := content["items"]; found {
+		if list, ok := items.([]any); ok {
+			d.addItems(origin, list)
+			return
+		}
+		_, spec := content["spec"]
+		_, status := content["status"]
+		if items == nil && !spec && !status {
 			return
 		}
 	}

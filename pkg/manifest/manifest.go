@@ -121,6 +121,9 @@ func Encode(objects []Object) ([]byte, error) {
 		// Straight from the values: by way of JSON, as sigs.k8s.io/yaml does it,
 		// control characters in strings would not survive.
 		text, err := yaml.Marshal(object.Content)
+		if holdsOddText(object.Content) {
+			text, err = oddJSON(object)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("encode %s: %w", object, err)
 		}
@@ -128,8 +131,50 @@ func Encode(objects []Object) ([]byte, error) {
 			stream.WriteString("---\n")
 		}
 		stream.Write(text)
+		if !bytes.HasSuffix(text, []byte("\n")) {
+			stream.WriteByte('\n')
+		}
 	}
 	return stream.Bytes(), nil
+}
+
+// oddCharacters are those that the YAML library writes in ways that it does not read.
+const oddCharacters = "\u0085\u2028\u2029\ufeff"
+
+// holdsOddText reports whether a name or a text in the value would not survive being
+// written as YAML: it holds an odd character, or is the name of a merge.
+func holdsOddText(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.ContainsAny(value, oddCharacters)
+	case []any:
+		return slices.ContainsFunc(value, holdsOddText)
+	case map[string]any:
+		for name, child := range value {
+			if name == "<<" || holdsOddText(name) || holdsOddText(child) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// oddJSON writes an object as a document in JSON, which is YAML too, with the odd and
+// the control characters escaped.
+func oddJSON(object Object) ([]byte, error) {
+	text, err := object.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var escaped bytes.Buffer
+	for _, c := range string(text) {
+		if c >= 0x7f && c <= 0x9f || strings.ContainsRune(oddCharacters, c) {
+			fmt.Fprintf(&escaped, "\\u%04x", c)
+		} else {
+			escaped.WriteRune(c)
+		}
+	}
+	return escaped.Bytes(), nil
 }
 
 // Error is a refusal of [Decode] or [CheckAliases]: the input's mistake, not ours.

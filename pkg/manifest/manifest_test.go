@@ -22,10 +22,11 @@ func TestDecode(t *testing.T) {
 		"on the marker line": {reason: "what follows the dashes is not lost", text: "--- {kind: A}\n--- # comment\nkind: B\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 2 (line 2)"}},
 		"end marker":         {reason: "what follows ... is not lost", text: "kind: A\n...\nkind: B\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 2 (line 3)"}},
 		"dashes in text":     {reason: "---x is no marker", text: "kind: A\nx: |\n  ---\n  y\nz:\n  ---x\n", want: []string{"A f.yaml: document 1 (line 1)"}},
-		"list":               {reason: "Lists are expanded, empty ones vanish", text: "kind: List\nitems:\n- kind: A\n- kind: BList\n  items: [{kind: B}]\n---\nkind: List\nitems: null\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 1 (line 1)"}},
+		"list":               {reason: "Lists are expanded, empty ones vanish", text: "kind: List\nitems:\n- kind: A\n- kind: BList\n  items: [{kind: B}]\n---\nkind: List\nitems: null\n---\nkind: CList\nitems: null\nspec: {}\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 1 (line 1)", "CList f.yaml: document 3 (line 9)"}},
 		"json":               {reason: "JSON values may follow one another", text: "\n{\"kind\":\"A\"}\n\n{\"kind\":\"B\"}", want: []string{"A f.yaml: document 1 (line 2)", "B f.yaml: document 2 (line 4)"}},
 		"json array":         {reason: "an array of objects is a list", text: `[{"kind":"A"},{"kind":"B"}]`, want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 1 (line 1)"}},
 		"json then yaml":     {reason: "a YAML stream may begin like JSON", text: "{\"kind\":\"A\"}\n---\nkind: B\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 2 (line 2)"}},
+		"tab":                {reason: "a tab after the marker", text: "---\t\nkind: A\n---\tkind: B\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 2 (line 3)"}},
 		"crlf and mark":      {reason: "Windows text and a byte order mark", text: "\xef\xbb\xbfkind: A\r\n---\r\nkind: B\r\n", want: []string{"A f.yaml: document 1 (line 1)", "B f.yaml: document 2 (line 2)"}},
 		"nothing":            {reason: "comments alone are no object", text: "# nothing\n---\n\n"},
 	}
@@ -117,6 +118,7 @@ func TestCheckAliases(t *testing.T) {
 		"bomb":     {reason: "a long text two thousand times", text: big, fails: true},
 		// yaml.v3 refuses what follows the brace, the library that decodes does not look at it.
 		"one library": {reason: "a document that only the decoding library reads", text: "{" + strings.ReplaceAll(strings.TrimSpace(big), "\n", ", ") + "}:*c\n", fails: true},
+		"tab":         {reason: "a tab after the marker is no hiding place", text: "---\t\n" + big, fails: true},
 		"late":        {reason: "every document is looked at", text: "a: 1\n---\n" + big, fails: true},
 	}
 	for name, test := range tests {
@@ -132,7 +134,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		"kind: A\n---\nkind: B\n", "kind: List\nitems: [{kind: A}]", `{"kind":"A"}{"kind":"B"}`, "kind: A\nx: &x [*x]\n",
 		"kind: A\ny: 1\nn: [yes, no, ~, 0x1f, 1e3, .inf, 2001-01-01, \"\\u2028\"]\n", "--- {kind: A}\n...\n", "kind: \"\\ud800\"\n", "%TAG ! x\n---\nkind: A",
-		"\xff\xfek\x00i\x00n\x00d\x00:\x00 \x00A\x00", "kind: A\n<<: {a: 1}\n? [x]\n: 2\n", "kind: A\r---\rkind: B", "kind: A\u0085---\u2028", "{\"kind\":\"\x7f\"}",
+		"\xff\xfek\x00i\x00n\x00d\x00:\x00 \x00A\x00", "kind: A\n<<: {a: 1}\n? [x]\n: 2\n", "kind: A\r---\rkind: B", "kind: A\u0085---\u2028", "{\"kind\":\"\x7f\"}", `{"kind":"K","x":"a\nb\u2028"}{"kind":"K","<<":{"a":"\u0085"}}`,
 	} {
 		f.Add([]byte(seed))
 	}

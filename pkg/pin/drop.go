@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // dropNode is one step of the dropping table of one kind, as a tree.
@@ -35,6 +36,25 @@ func (n *dropNode) add(path pattern, row Drop) {
 	(*next).add(path[1:], row)
 }
 
+// child returns the node for one step, nil where no row goes that way.
+func (n *dropNode) child(step string) *dropNode {
+	if child, found := n.fields[step]; found {
+		return child
+	}
+	return n.any
+}
+
+// spread makes every named step heed the rows for any step too.
+func (n *dropNode) spread() {
+	for name, child := range n.fields {
+		n.fields[name] = merge(child, n.any)
+		n.fields[name].spread()
+	}
+	if n.any != nil {
+		n.any.spread()
+	}
+}
+
 // match returns the row that drops the value.
 func (n *dropNode) match(value any) (Drop, bool) {
 	for _, row := range n.rows {
@@ -58,10 +78,7 @@ func (w *walk) drop(object map[string]any, node *dropNode) map[string]any {
 		if !found {
 			continue
 		}
-		child := node.fields[name]
-		if child == nil {
-			child = node.any
-		}
+		child := node.child(name)
 		place := w.enter(name)
 		w.dropField(&edit, name, value, child)
 		w.leave(place)
@@ -97,13 +114,14 @@ func (w *walk) dropBelow(value any, node *dropNode) (any, bool) {
 		changed := w.drop(value, node)
 		return changed, len(w.changes) > before
 	case []any:
-		if node.any == nil {
-			return nil, false
-		}
 		var changed []any
 		for i, item := range value {
+			child := node.child(strconv.Itoa(i))
+			if child == nil {
+				continue
+			}
 			place := w.enterItem(i)
-			if inner, ok := w.dropBelow(item, node.any); ok {
+			if inner, ok := w.dropBelow(item, child); ok {
 				if changed == nil {
 					changed = slices.Clone(value)
 				}

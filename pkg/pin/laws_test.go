@@ -118,6 +118,9 @@ func checkLaws(t *testing.T, kind kind, object map[string]any) int {
 	if lost := lostField(before, result.Object.Content, ""); lost != "" {
 		t.Errorf("Git's field %s is lost or changed", lost)
 	}
+	if over := overPinned(kind, before, result); over != "" {
+		t.Errorf("the API server's functions do not set %s", over)
+	}
 	if apart := misreported(before, result); apart != "" {
 		t.Errorf("the changes do not tell what happened: %s", apart)
 	}
@@ -173,6 +176,22 @@ func lostField(before, after any, path string) string {
 	default:
 		if !cmp.Equal(before, after) {
 			return path
+		}
+	}
+	return ""
+}
+
+// overPinned returns a field that was pinned and that the server's functions do not set.
+func overPinned(kind kind, before map[string]any, result pin.Result) string {
+	stored := kind.reference.store(before, kind.version)
+	kind.reference.hide(stored, kind.version)
+	for _, change := range result.Changes {
+		if change.Action != pin.Pinned && change.Action != pin.NullReplaced {
+			continue
+		}
+		value, found := change.Pointer.Value(stored)
+		if !found || !cmp.Equal(value, change.Value) {
+			return string(change.Pointer)
 		}
 	}
 	return ""

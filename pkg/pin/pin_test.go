@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/manifest"
 	"github.com/moorpin/moorpin/pkg/pin"
 	"github.com/moorpin/moorpin/pkg/schema"
@@ -83,6 +84,58 @@ func widgets(t *testing.T, extra string) *schema.Set {
 		t.Fatal(err)
 	}
 	return schema.NewSet(definition)
+}
+
+// TestHidden: what stands behind specReplicasPath stays out of defaults that hold it, and
+// of maps that it leads through.
+func TestHidden(t *testing.T) {
+	const crd = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.org}
+spec:
+  group: example.org
+  scope: Namespaced
+  names: {kind: Thing, plural: things}
+  versions:
+  - name: v1
+    served: true
+    storage: %[1]t
+    subresources: {scale: {specReplicasPath: %[2]s, statusReplicasPath: .status.replicas}}
+    schema: {openAPIV3Schema: &schema {type: object, properties: {spec: {type: object, default: {a: 1}, properties: {a: {type: integer}, replicas: {type: integer, default: 1}, web: {type: object, additionalProperties: {type: object, properties: {replicas: {type: integer, default: 1}, b: {type: integer, default: 2}}}}, pair: {type: object, x-kubernetes-map-type: atomic, properties: {c: {type: integer, default: 3}}}}}}}}
+  - name: v2
+    served: false
+    storage: %[3]t
+    subresources: {scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}
+    schema: {openAPIV3Schema: *schema}
+`
+	tests := map[string]struct {
+		reason, path, object string
+		storage              bool
+		mode                 pin.Mode
+		want                 []string
+	}{
+		"in a default":  {reason: "the default of spec would bring replicas along", path: ".spec.replicas", object: "{}", storage: true, want: []string{"+ /spec map[a:1]"}},
+		"of storage":    {reason: "the storage version's path counts too", path: ".spec.other", object: "{spec: {}}", want: nil},
+		"through a map": {reason: "a path through a map hides that field below every name", path: ".spec.web.main.replicas", object: "{spec: {replicas: 1, web: {main: {}, x: {}}}}", storage: true, want: []string{"+ /spec/web/main/b 2", "+ /spec/web/x/b 2"}},
+		"atomic map":    {reason: "an atomic map is pinned in atomic mode", path: ".spec.replicas", object: "{spec: {pair: {}, web: {x: {}}}}", storage: true, mode: pin.ModeAtomic, want: []string{"+ /spec/pair/c 3"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			definition, err := schema.Parse(decodeOne(t, fmt.Sprintf(crd, test.storage, test.path, !test.storage)).Content, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := decodeOne(t, test.object[:1]+"apiVersion: example.org/v1, kind: Thing, "+test.object[1:])
+			results, err := pin.All([]manifest.Object{object}, pin.Options{Schemas: schema.NewSet(definition), Mode: test.mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, explain(results[0].Changes)); diff != "" {
+				t.Errorf("%s:\n%s", test.reason, diff)
+			}
+		})
+	}
 }
 
 func decodeOne(t *testing.T, text string) manifest.Object {
@@ -286,6 +339,8 @@ func TestParseRulesRefuses(t *testing.T) {
 		"bad pointer":   "drop: [{kind: A, pointers: [spec/a], value: 1, by: x}]",
 		"whole spec":    "drop: [{kind: A, pointers: [/spec], value: {}, by: x}]",
 		"the name":      "drop: [{kind: A, pointers: [/metadata/name], value: a, by: x}]",
+		"any name":      "drop: [{kind: A, pointers: ['/*/name'], value: a, by: x}]",
+		"documents":     "skip: [{kind: A, pointers: [/spec/a]}]\n---\nskip: [{kind: B, pointers: [/spec/a]}]",
 		"skip nothing":  "skip: [{kind: A}]",
 		"skip all":      "skip: [{kind: A, pointers: ['']}]",
 	}
@@ -295,6 +350,48 @@ func TestParseRulesRefuses(t *testing.T) {
 				t.Errorf("want an error that names the file, got %v", err)
 			}
 		})
+	}
+}
+
+// TestDropPaths: rows with and without wildcards add up, in both orders and in both files.
+func TestDropPaths(t *testing.T) {
+	const wild, named, item = "{kind: A, pointers: ['/spec/*/yy'], value: 1, by: t}", "{kind: A, pointers: [/spec/a/z], value: 2, by: t}", "{kind: A, pointers: [/spec/l/1/yy], value: 3, by: t}"
+	object := decodeOne(t, "kind: A\nspec: {a: {yy: 1, z: 2}, b: {yy: 1, z: 2}, l: [{yy: 3}, {yy: 3}]}")
+	want := []string{"- /spec/a/yy 1", "- /spec/a/z 2", "- /spec/b/yy 1", "- /spec/l/1/yy 3"}
+	parse := func(rows ...string) *pin.Rules {
+		rules, err := pin.ParseRules("rules.yaml", []byte("drop: ["+strings.Join(rows, ", ")+"]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rules
+	}
+	for name, rules := range map[string]*pin.Rules{
+		"any first": parse(wild, named, item), "any last": parse(item, named, wild), "two files": parse(named, item).With(parse(wild)),
+	} {
+		results, err := pin.All([]manifest.Object{object}, pin.Options{Rules: rules})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, explain(results[0].Changes)); diff != "" {
+			t.Errorf("%s:\n%s", name, diff)
+		}
+	}
+}
+
+// TestResultsShareNothing: what one result holds, another must not feel.
+func TestResultsShareNothing(t *testing.T) {
+	object := decodeOne(t, "apiVersion: example.org/v1\nkind: Widget\nspec: {color: c, maybe: m, limits: null}")
+	results, err := pin.All([]manifest.Object{object, object}, pin.Options{Schemas: widgets(t, "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := func(i int) map[string]any {
+		value, _ := fieldpath.Pointer("/spec/limits").Value(results[i].Object.Content)
+		return value.(map[string]any)
+	}
+	limits(0)["cpu"] = "changed"
+	if limits(1)["cpu"] != "1m" || !cmp.Equal(results[0].Changes[0].Value, map[string]any{"cpu": "1m"}) {
+		t.Errorf("a change of one result shows in %v and %v", limits(1), results[0].Changes[0].Value)
 	}
 }
 

@@ -1,6 +1,8 @@
 package pin
 
 import (
+	"bufio"
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubeyaml "k8s.io/apimachinery/pkg/util/yaml"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
@@ -71,6 +74,9 @@ func ParseRules(file string, data []byte) (*Rules, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: is not valid YAML: %w", file, err)
 	}
+	if documents(data) > 1 {
+		return nil, fmt.Errorf("%s: holds several documents; put all rules into one", file)
+	}
 	var parsed RuleFile
 	faults, err := kjson.UnmarshalStrict(text, &parsed)
 	if err == nil && len(faults) > 0 {
@@ -91,12 +97,30 @@ func ParseRules(file string, data []byte) (*Rules, error) {
 			return nil, fmt.Errorf("%s: drop[%d]: %w", file, i, err)
 		}
 	}
+	for _, node := range rules.drops {
+		node.spread()
+	}
 	for i, row := range parsed.Skip {
 		if err := rules.addSkip(row); err != nil {
 			return nil, fmt.Errorf("%s: skip[%d]: %w", file, i, err)
 		}
 	}
 	return rules, nil
+}
+
+// documents counts the YAML documents of a file that hold something.
+func documents(data []byte) int {
+	reader, count := kubeyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data))), 0
+	for {
+		text, err := reader.Read()
+		if err != nil {
+			return count
+		}
+		var content any
+		if yaml.Unmarshal(text, &content) != nil || content != nil {
+			count++
+		}
+	}
 }
 
 // valuesGiven checks that every row of the dropping table says which value it drops:
@@ -130,6 +154,7 @@ func (r *Rules) With(other *Rules) *Rules {
 	for _, rules := range []*Rules{r, other} {
 		for kind, node := range rules.drops {
 			sum.drops[kind] = merge(sum.drops[kind], node)
+			sum.drops[kind].spread()
 		}
 		for kind, patterns := range rules.skips {
 			sum.skips[kind] = slices.Concat(sum.skips[kind], patterns)
@@ -170,7 +195,7 @@ func (r *Rules) addDrop(row Drop) error {
 		if err != nil {
 			return fmt.Errorf("pointers: %w", err)
 		}
-		if len(path) == 1 || (path[0] == "metadata" && len(path) == 2) {
+		if len(path) == 1 || path[0] == anyStep || (path[0] == "metadata" && len(path) == 2) {
 			return fmt.Errorf("pointer %s: what makes up an object or names it is never dropped", pointer)
 		}
 		r.drops[kind].add(path, row)

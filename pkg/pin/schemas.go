@@ -84,7 +84,8 @@ type served struct {
 func newServed(list []string) served {
 	result := served{versions: map[string]bool{}, kinds: map[string]bool{}, detailed: map[string]bool{}}
 	for _, entry := range list {
-		parts := strings.Split(strings.TrimSpace(entry), "/")
+		entry = strings.TrimSpace(entry)
+		parts := strings.Split(entry, "/")
 		switch {
 		case len(parts) == 3:
 			version := parts[0] + "/" + parts[1]

@@ -69,6 +69,18 @@ func (s scope) below(name string) (scope, bool) {
 	return child, false
 }
 
+// belowAny returns the scope of a field of any name: hidden there is what is hidden
+// below one of them, since it cannot be told which.
+func (s scope) belowAny() scope {
+	var child scope
+	for _, path := range s.hidden {
+		if len(path) > 1 {
+			child.hidden = append(child.hidden, path[1:])
+		}
+	}
+	return child
+}
+
 // node compiles the value that the request version knows as r and the storage version as t.
 func (c *compiler) node(r, t side, place scope) *Node {
 	if r.schema == nil && t.schema == nil {
@@ -78,7 +90,7 @@ func (c *compiler) node(r, t side, place scope) *Node {
 		AtomicList: r.atomicList(), AtomicMap: r.atomicMap(),
 		Embedded: !place.root && (r.embedded() || t.embedded()),
 	}
-	node.Rest = c.rest(r, t)
+	node.Rest = c.rest(r, t, place)
 	var dormant []Field
 	for _, name := range knownFields(r, t) {
 		field, ok := c.namedField(name, r, t, place)
@@ -176,11 +188,11 @@ func (c *compiler) element(name string, r, t side, place scope) (Element, bool) 
 const anyOtherField = "\xff"
 
 // rest compiles the values of the fields that no schema names.
-func (c *compiler) rest(r, t side) *Element {
+func (c *compiler) rest(r, t side, place scope) *Element {
 	if !r.mentionsRest() && !t.mentionsRest() {
 		return nil
 	}
-	element, ok := c.element(anyOtherField, r, t, scope{})
+	element, ok := c.element(anyOtherField, r, t, place.belowAny())
 	if !ok || (element.Null == NullKept && element.Child == nil) {
 		return nil
 	}
