@@ -126,7 +126,7 @@ func (j *job) generateInChild(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("find the program: %w", err)
 	}
 	child := exec.CommandContext(ctx, self, ChildArgument) //nolint:gosec // it is this program.
-	child.Dir = j.root // by which killBelow finds it
+	child.Dir = j.root                                     // by which killBelow finds it
 	child.Stdin = bytes.NewReader(input)
 	output, complaint := &bounded{limit: childOutput}, &bounded{limit: childComplaint}
 	child.Stdout, child.Stderr = output, complaint
