@@ -79,6 +79,9 @@ func (o Object) Annotation(name string) (string, bool) {
 func (o Object) AnnotationNames() []string {
 	metadata, _ := o.Content["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
+	if len(annotations) == 0 {
+		return nil
+	}
 	return slices.Sorted(maps.Keys(annotations))
 }
 
