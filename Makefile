@@ -31,11 +31,11 @@ demo-argocd: build packages ## Show the same on a real Argo CD and API server; K
 
 .PHONY: test
 test: packages check ## Run all tests, on a real API server and a real Argo CD too
-	@$(TOOL) gotestsum --format testname -- -count=1 -timeout 40m -p 1 $(PLANE)
+	@$(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 40m -p 1 $(PLANE)
 
 .PHONY: test-full
 test-full: packages check ## Run all tests with whole corpora instead of samples
-	@MOORPIN_FULL=1 $(TOOL) gotestsum --format testname -- -count=1 -timeout 120m -p 1 $(PLANE)
+	@MOORPIN_FULL=1 $(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 120m -p 1 $(PLANE)
 	@go test -count=1 ./pkg/pin -run TestLaws -objects 500
 
 .PHONY: check

@@ -26,7 +26,7 @@ func (j *job) guard() error {
 	case v1alpha1.ApplicationSourceTypeDirectory:
 		return j.guardDirectory(j.merged.Directory)
 	case v1alpha1.ApplicationSourceTypePlugin:
-		return refuse(j.request.Path, "the source still is a plugin's; this is a fault of Moorpin, please report it")
+		return refuse(j.request.Path, "a .argocd-source file of the app's folder names a plugin in another spelling than \"plugin\"; write it so")
 	default:
 		return refuse(j.request.Path, "sources of type %q are not known", j.kind)
 	}
