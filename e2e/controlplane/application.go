@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -78,22 +79,44 @@ func (p *Plane) RefreshApplication(ctx context.Context, name string, refresh Ref
 	if err != nil {
 		return Status{}, err
 	}
+	for {
+		if err := annotate(ctx, applications, name, refresh); err != nil {
+			return Status{}, err
+		}
+		// Argo CD removes the annotation in the same write that brings the status.
+		attempt, cancel := context.WithTimeout(ctx, refreshPatience)
+		status, err := p.WaitForApplication(attempt, name, func(s Status) bool { return s.Refresh == "" && s.Sync != "" })
+		cancel()
+		if err == nil {
+			return status, nil
+		}
+		if ctx.Err() != nil {
+			return status, fmt.Errorf("refresh application %s: %w", name, err)
+		}
+		// A refresh that is asked for while Argo CD writes a status can be left lying.
+		// As the person at the button would, ask again.
+		if err := annotate(ctx, applications, name, nil); err != nil {
+			return status, err
+		}
+	}
+}
+
+// refreshPatience is how long one request for a refresh may lie before it is made again.
+const refreshPatience = 15 * time.Second
+
+// annotate asks for a refresh; nil takes the request back.
+func annotate(ctx context.Context, applications dynamic.ResourceInterface, name string, refresh any) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{refreshAnnotation: refresh}},
 	})
 	if err != nil {
-		return Status{}, fmt.Errorf("encode refresh: %w", err)
+		return fmt.Errorf("encode refresh: %w", err)
 	}
 	_, err = applications.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
 	if err != nil {
-		return Status{}, fmt.Errorf("refresh application %s: %w", name, err)
+		return fmt.Errorf("refresh application %s: %w", name, err)
 	}
-	// Argo CD removes the annotation in the same write that brings the status.
-	status, err := p.WaitForApplication(ctx, name, func(s Status) bool { return s.Refresh == "" && s.Sync != "" })
-	if err != nil {
-		return status, fmt.Errorf("refresh application %s: %w", name, err)
-	}
-	return status, nil
+	return nil
 }
 
 // Sync refreshes the Application, syncs it through argocd-server, as a user
@@ -145,7 +168,7 @@ func (p *Plane) ApplicationStatus(ctx context.Context, name string) (Status, err
 }
 
 // WaitForApplication returns the first status that is as wanted. When the
-// context's deadline comes first (a minute when it has none), the error holds
+// context's deadline comes first (three minutes when it has none), the error holds
 // the last status: sync, health, conditions, operation and what differs.
 func (p *Plane) WaitForApplication(ctx context.Context, name string, wanted func(Status) bool) (Status, error) {
 	ctx, cancel := withDeadline(ctx)

@@ -29,7 +29,7 @@ const FieldManager = "moorpin-e2e"
 
 // waitLimit bounds every wait whose context has no deadline of its own, as the
 // contexts of tests have none.
-const waitLimit = time.Minute
+const waitLimit = 3 * time.Minute
 
 // clients reach objects of any kind.
 type clients struct {
