@@ -133,11 +133,11 @@ func (j *job) generateInChild(ctx context.Context) ([]string, error) {
 	child.Cancel = func() error { return killChild(child.Process) }
 	child.WaitDelay = time.Second
 	err = child.Run()
-	if err != nil && ctx.Err() == nil {
+	if _, ended := errors.AsType[*exec.ExitError](err); ended && ctx.Err() == nil {
 		return nil, refuse(j.request.Path, "%s does not render: its program broke down: %s", j.kind, firstLine(complaint.text.String(), err))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("render in a child: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("render in a child: %w", errors.Join(context.Cause(ctx), err))
 	}
 	var outcome childOutcome
 	if err := json.Unmarshal(output.text.Bytes(), &outcome); err != nil { //nolint:musttag // both ends are this program
