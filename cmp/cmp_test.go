@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/moorpin/moorpin/pkg/cli"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -106,7 +108,7 @@ func execute(ctx context.Context, stdin string, args ...string) (code int, out, 
 		code = coded.ExitCode()
 		fmt.Fprintln(&errBuffer, err)
 	default:
-		code = exitMistake
+		code = cli.MistakeCode
 		fmt.Fprintln(&errBuffer, err)
 	}
 	return code, outBuffer.String(), errBuffer.String()

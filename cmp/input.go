@@ -2,7 +2,6 @@ package cmp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,11 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 )
 
 // manifestSuffixes are the names that count in a folder.
 var manifestSuffixes = []string{".yaml", ".yml", ".json"}
+
+// standardInputBytes bounds what is read before the decoder's own limits count.
+const standardInputBytes = 1 << 30
 
 // readObjects reads the objects of files, folders (with their sub-folders, by
 // name) and "-", the standard input, in the order in which they are given.
@@ -37,7 +40,7 @@ func readObjects(ctx context.Context, paths []string, in io.Reader) ([]manifest.
 }
 
 func readStandardInput(ctx context.Context, in io.Reader) ([]manifest.Object, error) {
-	data, err := readAll(ctx, in)
+	data, err := cli.ReadAll(ctx, in, standardInputBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read standard input: %w", err)
 	}
@@ -73,24 +76,4 @@ func readPath(ctx context.Context, path string) ([]manifest.Object, error) {
 func decode(file string, data []byte) ([]manifest.Object, error) {
 	objects, err := manifest.Decode(file, data, manifest.Limits{})
 	return objects, err //nolint:wrapcheck // the error names the file, the document and the line
-}
-
-// readAll reads everything, or stops waiting for it when ctx ends: a read from
-// a terminal cannot be interrupted otherwise.
-func readAll(ctx context.Context, in io.Reader) ([]byte, error) {
-	type outcome struct {
-		data []byte
-		err  error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		data, err := io.ReadAll(in)
-		done <- outcome{data, err}
-	}()
-	select {
-	case read := <-done:
-		return read.data, read.err
-	case <-ctx.Done():
-		return nil, errors.Join(errors.New("interrupted"), ctx.Err())
-	}
 }

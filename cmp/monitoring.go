@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/moorpin/moorpin/pkg/cli"
 )
 
 // monitoring serves /metrics and /healthz over HTTP.
@@ -33,7 +35,7 @@ func startMonitoring(ctx context.Context, address string, metrics http.Handler, 
 	})
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--metrics-address: %w", err))
+		return nil, cli.Mistake(fmt.Errorf("--metrics-address: %w", err))
 	}
 	m := &monitoring{http: &http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second}}
 	go func() {

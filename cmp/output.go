@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 	"github.com/moorpin/moorpin/pkg/pin"
 )
@@ -36,7 +37,7 @@ func (o *output) flags(command *cobra.Command) {
 // validate finds the user's mistakes before any work is done.
 func (o *output) validate() error {
 	if o.format != "yaml" && o.format != "json" {
-		return mistake(fmt.Errorf("--output: %q is not known; use yaml or json", o.format))
+		return cli.Mistake(fmt.Errorf("--output: %q is not known; use yaml or json", o.format))
 	}
 	return nil
 }
@@ -136,5 +137,5 @@ func found(results []pin.Result) error {
 	if fields == 0 {
 		return nil
 	}
-	return &exit{code: exitFound, cause: fmt.Errorf("--check: %d fields in %d of %d objects would be pinned or dropped", fields, objects, len(results))}
+	return cli.Found(fmt.Errorf("--check: %d fields in %d of %d objects would be pinned or dropped", fields, objects, len(results)))
 }

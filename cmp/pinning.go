@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/moorpin/moorpin/pkg/catalog"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/kube"
 	"github.com/moorpin/moorpin/pkg/pin"
 	"github.com/moorpin/moorpin/pkg/schema"
@@ -69,7 +70,7 @@ func (p *pinning) kubeconfigFlag(command *cobra.Command, help string) {
 func (p *pinning) options(warn func(string)) (pin.Options, error) {
 	mode, err := pin.ParseMode(p.mode)
 	if err != nil {
-		return pin.Options{}, mistake(fmt.Errorf("--pin: %w", err))
+		return pin.Options{}, cli.Mistake(fmt.Errorf("--pin: %w", err))
 	}
 	options := pin.Options{Mode: mode}
 	if p.rules != "" {
@@ -80,7 +81,7 @@ func (p *pinning) options(warn func(string)) (pin.Options, error) {
 	}
 	set, warnings, err := catalog.Load(p.crds...)
 	if err != nil {
-		return pin.Options{}, mistake(fmt.Errorf("--crds: %w", err))
+		return pin.Options{}, cli.Mistake(fmt.Errorf("--crds: %w", err))
 	}
 	for _, warning := range warnings {
 		warn(string(warning))
@@ -92,11 +93,11 @@ func (p *pinning) options(warn func(string)) (pin.Options, error) {
 func readRules(file string) (*pin.Rules, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--rules: %w", err))
+		return nil, cli.Mistake(fmt.Errorf("--rules: %w", err))
 	}
 	rules, err := pin.ParseRules(file, data)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--rules: %w", err))
+		return nil, cli.Mistake(fmt.Errorf("--rules: %w", err))
 	}
 	return pin.DefaultRules().With(rules), nil
 }
@@ -112,7 +113,7 @@ func (p *pinning) withCluster(ctx context.Context, options pin.Options, log *slo
 	}
 	config, err := kube.Config(p.kubeconfig)
 	if err != nil {
-		return options, mistake(fmt.Errorf("--kubeconfig: %w", err))
+		return options, cli.Mistake(fmt.Errorf("--kubeconfig: %w", err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, clusterPatience)
 	defer cancel()
@@ -122,7 +123,7 @@ func (p *pinning) withCluster(ctx context.Context, options pin.Options, log *slo
 	}
 	err = live.WaitSynced(ctx)
 	if err != nil {
-		return options, mistake(fmt.Errorf("--kubeconfig: the cluster's CRDs could not be read within %s: %w", clusterPatience, err))
+		return options, cli.Mistake(fmt.Errorf("--kubeconfig: the cluster's CRDs could not be read within %s: %w", clusterPatience, err))
 	}
 	options.Schemas = schema.Layer(live.Current(), options.Schemas)
 	return options, nil
@@ -149,7 +150,7 @@ func (p *pinning) watch(ctx context.Context, mode liveMode, log *slog.Logger) (*
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, mistake(fmt.Errorf("--live=%s: %w", mode, err))
+		return nil, false, cli.Mistake(fmt.Errorf("--live=%s: %w", mode, err))
 	}
 	live, err := kube.WatchCRDs(ctx, config, log)
 	if err != nil {

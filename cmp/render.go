@@ -12,6 +12,7 @@ import (
 
 	"github.com/moorpin/moorpin/cmp/receive"
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 	"github.com/moorpin/moorpin/pkg/pin"
 )
@@ -95,7 +96,7 @@ func (r *rendered) run(command *cobra.Command) error {
 
 func (r *rendered) validate() error {
 	if r.application == "" || r.repo == "" {
-		return mistake(errors.New("--application and --repo are required"))
+		return cli.Mistake(errors.New("--application and --repo are required"))
 	}
 	return r.output.validate()
 }
@@ -104,18 +105,18 @@ func (r *rendered) validate() error {
 func (r *rendered) requests() ([]render.Request, error) {
 	data, err := os.ReadFile(r.application)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--application: %w", err))
+		return nil, cli.Mistake(fmt.Errorf("--application: %w", err))
 	}
 	application, err := render.ParseApplication(r.application, data)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--application: %w", err))
+		return nil, cli.Mistake(fmt.Errorf("--application: %w", err))
 	}
 	served, err := readAPIVersions(r.apiVersions)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--api-versions: %w", err))
+		return nil, cli.Mistake(fmt.Errorf("--api-versions: %w", err))
 	}
 	if r.kubeVersion != "" && !kubeVersion.MatchString(r.kubeVersion) {
-		return nil, mistake(fmt.Errorf("--kube-version: %q is no Kubernetes version; write it as 1.34", r.kubeVersion))
+		return nil, cli.Mistake(fmt.Errorf("--kube-version: %q is no Kubernetes version; write it as 1.34", r.kubeVersion))
 	}
 	requests, err := render.FromApplication(application, r.repo, render.ApplicationOptions{
 		Revision: r.revision, KubeVersion: r.kubeVersion, APIVersions: served,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/moorpin/moorpin/cmp/receive"
 	"github.com/moorpin/moorpin/cmp/server"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/kube"
 	"github.com/moorpin/moorpin/pkg/schema"
 )
@@ -131,21 +132,21 @@ var validName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 // validate finds the user's mistakes before any work is done.
 func (s *serving) validate() error {
 	if s.parallelism < 1 || s.queue < 0 {
-		return mistake(errors.New("--parallelism must be at least 1, and --queue at least 0"))
+		return cli.Mistake(errors.New("--parallelism must be at least 1, and --queue at least 0"))
 	}
 	for flag, name := range map[string]string{"--name": s.name, "--plugin-version": s.version} {
 		if !validName.MatchString(name) && (flag == "--name" || name != "") {
-			return mistake(fmt.Errorf("%s: %q is no name; it takes lower-case letters, digits, dashes and dots", flag, name))
+			return cli.Mistake(fmt.Errorf("%s: %q is no name; it takes lower-case letters, digits, dashes and dots", flag, name))
 		}
 	}
 	if s.grace < 0 || s.liveWait < 0 {
-		return mistake(errors.New("--grace and --live-wait must not be negative"))
+		return cli.Mistake(errors.New("--grace and --live-wait must not be negative"))
 	}
 	switch liveMode(s.live) {
 	case liveAuto, liveOn, liveOff:
 		return nil
 	}
-	return mistake(fmt.Errorf("--live: %q is not known; use auto, on or off", s.live))
+	return cli.Mistake(fmt.Errorf("--live: %q is not known; use auto, on or off", s.live))
 }
 
 // listen serves the socket, and the metrics beside it.
@@ -156,7 +157,7 @@ func (s *serving) listen(ctx context.Context, plugin *server.Server, metrics *se
 	}
 	socket, err := server.Listen(ctx, s.socketPath())
 	if err != nil {
-		return errors.Join(mistake(err), monitoring.Close())
+		return errors.Join(cli.Mistake(err), monitoring.Close())
 	}
 	err = plugin.Serve(ctx, socket, s.grace)
 	return errors.Join(err, monitoring.Close())
@@ -229,7 +230,7 @@ func newLogger(out io.Writer, format, level string) (*slog.Logger, error) {
 	var least slog.Level
 	err := least.UnmarshalText([]byte(level))
 	if err != nil {
-		return nil, mistake(fmt.Errorf("--log-level: %q is not known; use debug, info, warn or error", level))
+		return nil, cli.Mistake(fmt.Errorf("--log-level: %q is not known; use debug, info, warn or error", level))
 	}
 	options := &slog.HandlerOptions{Level: least}
 	switch format {
@@ -238,5 +239,5 @@ func newLogger(out io.Writer, format, level string) (*slog.Logger, error) {
 	case "json":
 		return slog.New(slog.NewJSONHandler(out, options)), nil
 	}
-	return nil, mistake(fmt.Errorf("--log-format: %q is not known; use text or json", format))
+	return nil, cli.Mistake(fmt.Errorf("--log-format: %q is not known; use text or json", format))
 }

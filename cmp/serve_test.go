@@ -16,6 +16,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/util/app/discovery"
 	"github.com/argoproj/argo-cd/v2/util/cmp"
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/moorpin/moorpin/pkg/cli"
 )
 
 // TestServe runs the whole sidecar and asks it as repo-server does.
@@ -88,7 +90,7 @@ func TestServeRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"serve", "--live=off"}, test.args...)
 			code, _, errs := execute(t.Context(), "", args...)
-			if code != exitMistake || !strings.Contains(errs, test.says) {
+			if code != cli.MistakeCode || !strings.Contains(errs, test.says) {
 				t.Errorf("%s: want exit code 2 and %q, have %d:\n%s", test.reason, test.says, code, errs)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/moorpin/moorpin/pkg/cli"
 )
 
 // workDir is a folder that only this process uses, for private copies of
@@ -22,15 +24,15 @@ type workDir struct {
 func openWorkDir(path string) (*workDir, error) {
 	err := os.MkdirAll(path, 0o700)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("make the work folder: %w: choose a writable one with --work-dir", err))
+		return nil, cli.Mistake(fmt.Errorf("make the work folder: %w: choose a writable one with --work-dir", err))
 	}
 	lock, err := os.OpenFile(filepath.Join(path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, mistake(fmt.Errorf("open the work folder's lock: %w: choose a writable one with --work-dir", err))
+		return nil, cli.Mistake(fmt.Errorf("open the work folder's lock: %w: choose a writable one with --work-dir", err))
 	}
 	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
-		return nil, errors.Join(mistake(fmt.Errorf("another process works in %s: choose another folder with --work-dir (%w)", path, err)), lock.Close())
+		return nil, errors.Join(cli.Mistake(fmt.Errorf("another process works in %s: choose another folder with --work-dir (%w)", path, err)), lock.Close())
 	}
 	work := &workDir{lock: lock, Trees: filepath.Join(path, "trees"), Tools: filepath.Join(path, "tools")}
 	for _, folder := range []string{work.Trees, work.Tools} {
