@@ -58,15 +58,23 @@ format: ## Format the Go code
 
 .PHONY: bench
 bench: ## Run the benchmarks beside the code, each with its named alternative
-	@go test ./pkg/... ./cmp/... -run '^$$' -bench . -benchmem
+	@go test ./pkg/... ./cmp/... ./extension/... -run '^$$' -bench . -benchmem
 
 .PHONY: bench-argocd
 bench-argocd: packages ## Time the real repo-server: native, through Moorpin, through the stock exec sidecar
 	@go test ./e2e -count=1 -timeout 30m -run '^$$' -bench RepoServer -benchtime 1x
 
+.PHONY: drift-matrix
+drift-matrix: ## Score the drift classifier on its corpus, with the confusion matrices
+	@go test ./pkg/drift -count=1 -run TestCorpus -v -args -matrix -explain
+
+.PHONY: record
+record: packages ## Record cases of the corpus anew on a real control plane; RUN=regexp chooses
+	@go run ./e2e/record -run '$(or $(RUN),.)'
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser and law; FUZZTIME=1m each
-	@go list ./pkg/... ./cmp/... | while read -r package; do \
+	@go list ./pkg/... ./cmp/... ./extension/... | while read -r package; do \
 		{ go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true; } | while read -r target; do \
 			echo "$$package $$target"; \
 			go test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-1m} -fuzzminimizetime 10x; \

@@ -1,0 +1,252 @@
+package drift
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
+
+// Options say how much to do.
+type Options struct {
+	// Prove tries the fixes that can be tried, which costs a comparison each.
+	Prove bool
+}
+
+// Classify explains the snapshot. It does not change it. The error says which part
+// of the snapshot cannot be read; whatever the objects look like, there is a report.
+func Classify(snapshot *Snapshot, options Options) (*Report, error) {
+	s, err := newSituation(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	s.compare()
+	var findings []Finding
+	for _, rule := range applicationRules {
+		for _, c := range rule.match(s) {
+			if c.mechanism == "" {
+				c.mechanism = rule.mechanism
+			}
+			findings = append(findings, s.finding(nil, &c))
+		}
+	}
+	for _, found := range s.explainAll() {
+		findings = append(findings, found...)
+	}
+	findings = subsume(findings)
+	findings = append(findings, s.closing(findings)...)
+	report := s.report(findings)
+	if options.Prove {
+		s.prove(report)
+	}
+	return report, nil
+}
+
+// explainAll explains every resource, on all processors, in the order of the snapshot.
+func (s *situation) explainAll() [][]Finding {
+	found := make([][]Finding, len(s.resources))
+	var running sync.WaitGroup
+	for _, portion := range portions(len(s.resources)) {
+		running.Go(func() {
+			for i := portion[0]; i < portion[1]; i++ {
+				found[i] = s.resources[i].explain()
+			}
+		})
+	}
+	running.Wait()
+	return found
+}
+
+// explain returns the findings about one resource.
+func (r *resource) explain() []Finding {
+	if r.given.Hook {
+		return r.oneSided()
+	}
+	if r.target == nil || r.live == nil {
+		return r.oneSided()
+	}
+	if r.situation.blind {
+		return nil
+	}
+	r.prepare()
+	var claims []claim
+	for _, rule := range fieldRules {
+		open := r.open()
+		if len(open) == 0 {
+			break
+		}
+		for _, c := range rule(r, open) {
+			claims = append(claims, r.settle(c)...)
+		}
+	}
+	if left := r.open(); len(left) > 0 {
+		claims = append(claims, r.settle(unexplained(r, left))...)
+	}
+	claims = r.reviseDeadRules(failWhole(followTemplate(claims)))
+	for _, rule := range hiddenRules {
+		claims = append(claims, rule(r)...)
+	}
+	return r.findings(claims)
+}
+
+// oneSided returns the finding about a resource that is only in Git, only in the
+// cluster, or a hook.
+func (r *resource) oneSided() []Finding {
+	for _, rule := range oneSidedRules {
+		if c, ok := rule.match(r); ok {
+			if c.mechanism == "" {
+				c.mechanism = rule.mechanism
+			}
+			return []Finding{r.situation.finding(r, &c)}
+		}
+	}
+	return nil
+}
+
+// open are the differences that no rule has answered for.
+func (r *resource) open() []*difference {
+	var open []*difference
+	for _, d := range r.differences {
+		if !d.claimed {
+			open = append(open, d)
+		}
+	}
+	return open
+}
+
+// settle marks the claim's differences as answered for; a difference that another
+// rule had answered for is taken out. A claim that is left without any is none.
+func (r *resource) settle(c claim) []claim {
+	var mine []*difference
+	for _, d := range c.differences {
+		if !d.claimed {
+			d.claimed = true
+			mine = append(mine, d)
+		}
+	}
+	if len(mine) == 0 && len(c.hidden) == 0 {
+		return nil
+	}
+	c.differences = mine
+	return []claim{c}
+}
+
+// findings merges the claims of one mechanism into one finding each.
+func (r *resource) findings(claims []claim) []Finding {
+	type id struct {
+		mechanism Mechanism
+		hidden    bool
+	}
+	var order []id
+	merged := map[id]*claim{}
+	for _, c := range claims {
+		name := id{c.mechanism, len(c.differences) == 0}
+		into, found := merged[name]
+		if !found {
+			order = append(order, name)
+			merged[name] = &c
+			continue
+		}
+		into.differences = append(into.differences, c.differences...)
+		into.hidden = append(into.hidden, c.hidden...)
+		into.evidence = append(into.evidence, c.evidence...)
+		into.loss = append(into.loss, c.loss...)
+		into.sync = worse(into.sync, c.sync)
+		into.confidence = lower(into.confidence, c.confidence)
+	}
+	findings := make([]Finding, 0, len(order))
+	for _, name := range order {
+		findings = append(findings, r.situation.finding(r, merged[name]))
+	}
+	return findings
+}
+
+// lower returns the lower of two confidences.
+func lower(a, b Confidence) Confidence {
+	order := []Confidence{Certain, Likely, Possible}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
+}
+
+// finding writes a claim out. r is nil for a claim about the Application.
+func (s *situation) finding(r *resource, c *claim) Finding {
+	f := Finding{
+		Mechanism: c.mechanism, Class: c.mechanism.Class(), Flagged: len(c.hidden) == 0 && c.mechanism != None, Confidence: c.confidence,
+		Evidence: unique(c.evidence), Sync: c.sync, Loss: unique(c.loss), Summary: c.summary, Fields: []Field{},
+	}
+	switch {
+	case c.about != nil:
+		f.Resource = *c.about
+	case r != nil:
+		f.Resource = r.ref
+	default:
+		f.Resource = s.ref()
+	}
+	if r != nil {
+		f.Fields = r.fieldsOf(c)
+	}
+	if f.Summary == "" {
+		f.Summary = c.mechanism.sentence()
+	}
+	f.Fixes = fixesFor(s, r, c, f.Fields)
+	return f
+}
+
+// fieldsOf writes the claim's fields out, values of Secrets masked.
+func (r *resource) fieldsOf(c *claim) []Field {
+	found := make([]Field, 0, len(c.differences)+len(c.hidden))
+	for _, d := range c.differences {
+		field := Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive}
+		w := r.writersOf(d)
+		if owner, ok := newest(w.all); ok {
+			if w.role != nobody && !w.argo {
+				owner = w.last
+			}
+			field.Owner = &owner
+		}
+		found = append(found, field)
+	}
+	found = append(found, c.hidden...)
+	slices.SortStableFunc(found, func(a, b Field) int { return fieldpath.Compare(a.Pointer, b.Pointer) })
+	return r.masked(found)
+}
+
+// report puts the findings together.
+func (s *situation) report(findings []Finding) *Report {
+	report := &Report{Application: s.app.Name, Counts: map[Mechanism]int{}, Findings: findings, Sync: NothingToDo}
+	if s.app.Namespace != "" {
+		report.Application = s.app.Namespace + "/" + s.app.Name
+	}
+	slices.SortStableFunc(report.Findings, func(a, b Finding) int {
+		return cmp.Or(b.Sync.Severity()-a.Sync.Severity(), cmp.Compare(a.Mechanism, b.Mechanism),
+			cmp.Compare(a.Resource.Kind, b.Resource.Kind), cmp.Compare(a.Resource.Namespace, b.Resource.Namespace), cmp.Compare(a.Resource.Name, b.Resource.Name))
+	})
+	for i := range report.Findings {
+		report.Counts[report.Findings[i].Mechanism]++
+		report.Sync = worse(report.Sync, report.Findings[i].Sync)
+	}
+	report.Verdict = verdict(report)
+	return report
+}
+
+// unique leaves out what was said before.
+func unique(texts []string) []string {
+	said := map[string]bool{}
+	kept := []string{}
+	for _, text := range texts {
+		if text != "" && !said[text] {
+			said[text] = true
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// closing is what is left to say when nothing else was found.
+func (s *situation) closing(findings []Finding) []Finding {
+	if len(findings) > 0 {
+		return nil
+	}
+	c := inSync(s)
+	return []Finding{s.finding(nil, &c)}
+}

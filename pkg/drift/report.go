@@ -1,0 +1,95 @@
+package drift
+
+import "github.com/moorpin/moorpin/pkg/fieldpath"
+
+// Report is the answer for one Application.
+type Report struct {
+	// Application is namespace/name.
+	Application string `json:"application"`
+	// Verdict is one sentence for people; programs read the findings.
+	Verdict string `json:"verdict"`
+	// Counts are the numbers of findings by mechanism.
+	Counts   map[Mechanism]int `json:"counts"`
+	Findings []Finding         `json:"findings"`
+	// Sync is what a sync would do now: the worst of the findings.
+	Sync Sync `json:"sync"`
+}
+
+// Finding is one mechanism at work on one resource, or on the Application.
+type Finding struct {
+	// Resource is the Application itself where the finding is about it.
+	Resource  ResourceRef `json:"resource"`
+	Mechanism Mechanism   `json:"mechanism"`
+	// Class is the letter "A" to "G" of the well-known kinds of drift, or "".
+	Class string `json:"class"`
+	// Flagged is false where Argo CD does not see the difference.
+	Flagged bool `json:"flagged"`
+	// Summary is one sentence for people.
+	Summary string `json:"summary"`
+	// Fields are sorted by pointer; empty for an Application or a one-sided resource.
+	Fields     []Field    `json:"fields"`
+	Confidence Confidence `json:"confidence"`
+	Evidence   []string   `json:"evidence"`
+	Sync       Sync       `json:"sync"`
+	// Loss names the live values that a sync would overwrite, with who wrote them.
+	Loss []string `json:"loss,omitempty"`
+	// Fixes are ordered, the recommended one first.
+	Fixes []Fix `json:"fixes"`
+}
+
+// Field is one differing field. A side that lacks it has no value.
+type Field struct {
+	Pointer fieldpath.Pointer
+	// Target is what the field would be after a sync, Live what it is.
+	Target, Live     any
+	InTarget, InLive bool
+	// Owner is the newest writer known from managedFields.
+	Owner *Owner
+}
+
+// Owner is an entry of managedFields.
+type Owner struct {
+	Manager     string `json:"manager"`
+	Operation   string `json:"operation"`
+	Subresource string `json:"subresource,omitempty"`
+	// Time is RFC 3339, or empty.
+	Time string `json:"time,omitempty"`
+}
+
+// Confidence is how sure a finding is.
+type Confidence string
+
+// The grades of confidence.
+const (
+	Certain  Confidence = "certain"
+	Likely   Confidence = "likely"
+	Possible Confidence = "possible"
+)
+
+// Where says what a fix is an edit of.
+type Where string
+
+// The places of fixes.
+const (
+	InGit         Where = "git"
+	InApplication Where = "application"
+	InProject     Where = "appproject"
+	InArgoCM      Where = "argocd-cm"
+	InCluster     Where = "cluster"
+	InOperation   Where = "operation"
+)
+
+// Fix is one way to make a finding go away.
+type Fix struct {
+	Kind  FixKind `json:"kind"`
+	Where Where   `json:"where"`
+	// Snippet is ready to paste: YAML, or a shell command.
+	Snippet string `json:"snippet"`
+	// Proven tells that the fix was tried in process and the finding went away
+	// with nothing else appearing.
+	Proven bool `json:"proven"`
+	// Why says what the fix does, when it is right, and what it hides.
+	Why string `json:"why"`
+	// edit is what changes when the fix is tried; nil where it cannot be tried.
+	edit *edit
+}

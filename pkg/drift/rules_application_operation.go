@@ -1,0 +1,295 @@
+package drift
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// longMinutes is from when on an operation that waits for one object counts as
+// stuck: the default progressDeadlineSeconds of a Deployment.
+const longMinutes = 10
+
+// whileRunning makes a rule of one answer about the running operation; an
+// operation has exactly one of them.
+func whileRunning(mechanism Mechanism) func(*situation) []claim {
+	return func(s *situation) []claim {
+		c, found := running(s)
+		if !found || c.mechanism != mechanism {
+			return nil
+		}
+		return []claim{c}
+	}
+}
+
+// running says what the operation in flight does: it waits for a hook, for the
+// health of an early wave, for a deletion, for a confirmation, or simply has not
+// ended. The message tells what it waits for (gitops-engine, setRunningPhase); its
+// age, and what is known of that object, tell waiting from being stuck. Without a
+// time the answer is possible at best.
+// Sources: gitops-engine sync_context.go; #6880, #4979, #21055, #10561.
+func running(s *situation) (claim, bool) {
+	op := s.app.Status.OperationState
+	if op == nil || !inFlight(op) {
+		if s.app.Operation == nil || len(controllerStale(s)) > 0 {
+			return claim{}, false
+		}
+		return claim{mechanism: SyncInProgress, confidence: Possible, sync: Waits, evidence: []string{"an operation is requested and has not started"}}, true
+	}
+	if strings.Contains(op.Message, "blocked by sync window") || retriesOldRevision(s) {
+		return claim{}, false // rules of their own
+	}
+	c := claim{confidence: Certain, sync: Waits, evidence: []string{fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), quote(op.Message))}}
+	waiting := waitsFor(op.Message)
+	found := s.find(waiting.ref)
+	if _, deleting := found.beingDeleted(); waiting.deletion && deleting && found.given != nil {
+		return claim{}, false // the finding about that object says it
+	}
+	trouble := s.trouble(waiting.ref, found)
+	age, known := s.since(op.StartedAt)
+	stuck := len(trouble) > 0 || !known || age >= longMinutes
+	switch {
+	case strings.Contains(op.Message, "pruning confirmation"):
+		if s.handles(PruneProtected) {
+			return claim{}, false
+		}
+		c.mechanism = PruneProtected
+		return c, true
+	case waiting.deletion, waiting.what == "" || !stuck:
+		c.mechanism = SyncInProgress
+		if !known {
+			c.confidence = Likely
+		}
+	case waiting.what == hookWait:
+		c.mechanism = HookStuck
+	default:
+		c.mechanism = WaveBlocked
+	}
+	if c.mechanism != SyncInProgress {
+		if waiting.ref.Name != "" {
+			c.about = &found.ref
+		}
+		c.evidence = append(c.evidence, trouble...)
+		c.confidence = grade(len(trouble) > 0, known && age >= longMinutes)
+	}
+	if known {
+		c.evidence = append(c.evidence, fmt.Sprintf("it runs for %d minutes", int(age)))
+	} else {
+		c.evidence = append(c.evidence, "the time of the snapshot is unknown, so its age is too")
+	}
+	return c, true
+}
+
+// grade turns two independent signs into a confidence.
+func grade(a, b bool) Confidence {
+	switch {
+	case a && b:
+		return Certain
+	case a || b:
+		return Likely
+	}
+	return Possible
+}
+
+// inFlight reports whether the operation has not ended.
+func inFlight(op *v1alpha1.OperationState) bool {
+	return op.Phase == synccommon.OperationRunning || op.Phase == synccommon.OperationTerminating
+}
+
+// failing reports whether the last operation failed, or failed and is being retried.
+func failing(op *v1alpha1.OperationState) bool {
+	return op != nil && (op.Phase == synccommon.OperationFailed || op.Phase == synccommon.OperationError || op.Phase == synccommon.OperationRunning && op.RetryCount > 0)
+}
+
+// Words of setRunningPhase for what an operation waits for.
+const (
+	hookWait     = "completion of hook"
+	healthWait   = "healthy state of"
+	deletionWait = "deletion of"
+)
+
+// wait is what a running operation waits for.
+type wait struct {
+	what     string
+	deletion bool
+	ref      ResourceRef
+}
+
+// waitsFor reads "waiting for healthy state of apps/Deployment/web and 2 more resources".
+func waitsFor(message string) wait {
+	for _, what := range []string{hookWait, healthWait, deletionWait} {
+		_, rest, found := strings.Cut(message, "waiting for "+what+" ")
+		if !found {
+			continue
+		}
+		rest, _, _ = strings.Cut(rest, " ")
+		parts := strings.Split(rest, "/")
+		w := wait{what: what, deletion: what == deletionWait}
+		if len(parts) == 3 {
+			w.ref = ResourceRef{Group: parts[0], Kind: parts[1], Name: parts[2]}
+		}
+		return w
+	}
+	return wait{}
+}
+
+// find returns the resource of that group, kind and name, whatever its namespace;
+// the entry has no live object when it is only known elsewhere.
+func (s *situation) find(ref ResourceRef) *resource {
+	if ref.Name == "" {
+		return &resource{situation: s, ref: ref}
+	}
+	for _, r := range s.resources {
+		if r.ref.Group == ref.Group && r.ref.Kind == ref.Kind && r.ref.Name == ref.Name {
+			return r
+		}
+	}
+	found := &resource{situation: s, ref: ref}
+	for of, result := range s.results() {
+		if of.group == ref.Group && of.kind == ref.Kind && of.name == ref.Name {
+			found.ref.Namespace, found.ref.Version = of.namespace, result.Version
+		}
+	}
+	for _, o := range s.related.of(ref.Group, ref.Kind) {
+		if text(o, "metadata", "name") == ref.Name {
+			found.live, found.ref = o, refOf(o)
+		}
+	}
+	return found
+}
+
+// trouble are the signs, other than time, that an object will not get ready or
+// complete by itself.
+func (s *situation) trouble(ref ResourceRef, r *resource) []string {
+	if ref.Name == "" {
+		return nil
+	}
+	var signs []string
+	name := ref.words()
+	if r.live == nil && r.target != nil && hasTTL(r.target) {
+		signs = append(signs, name+" is gone, and its TTL deletes it after it ends: nothing will ever report its completion")
+	}
+	if r.live == nil && r.given != nil && r.target != nil && r.situation.created(r.ref) && len(signs) == 0 {
+		signs = append(signs, name+" is gone, although the sync created it: nothing will ever report its completion")
+	}
+	if suspended, _ := at(r.live, "spec", "suspend"); suspended == true {
+		signs = append(signs, name+" is suspended (spec.suspend)")
+	}
+	if paused, _ := at(r.live, "spec", "paused"); paused == true {
+		signs = append(signs, name+" is paused (spec.paused)")
+	}
+	if since := text(r.live, "metadata", "deletionTimestamp"); since != "" && len(list(r.live, "metadata", "finalizers")) > 0 {
+		signs = append(signs, fmt.Sprintf("%s is being deleted since %s and has finalizers", name, since))
+	}
+	for _, condition := range list(r.live, "status", "conditions") {
+		reason := text(condition, "reason")
+		if reason == "ProgressDeadlineExceeded" || text(condition, "type") == "ReplicaFailure" && text(condition, "status") == "True" {
+			signs = append(signs, fmt.Sprintf("%s: %s: %s", name, reason, quote(text(condition, "message"))))
+		}
+	}
+	return append(signs, s.podTrouble(r)...)
+}
+
+// created reports whether the operation lists the object as created and still running.
+func (s *situation) created(ref ResourceRef) bool {
+	result, found := s.results()[keyOf(ref)]
+	return found && result.HookPhase == synccommon.OperationRunning
+}
+
+// waitingReasons are those of a container that does not start by itself.
+var waitingReasons = map[string]bool{
+	"ImagePullBackOff": true, "ErrImagePull": true, "InvalidImageName": true, "CrashLoopBackOff": true,
+	"CreateContainerConfigError": true, "CreateContainerError": true, "RunContainerError": true, "ErrImageNeverPull": true,
+}
+
+// podTrouble are the signs at the Pods of a workload.
+func (s *situation) podTrouble(r *resource) []string {
+	var signs []string
+	for _, pod := range s.podsOf(r) {
+		for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
+			for _, container := range list(pod, "status", kind) {
+				waiting := fields(container, "state", "waiting")
+				if reason := text(waiting, "reason"); waitingReasons[reason] {
+					signs = append(signs, fmt.Sprintf("Pod %s: container %s: %s: %s", text(pod, "metadata", "name"), text(container, "name"), reason, quote(text(waiting, "message"))))
+				}
+			}
+		}
+		for _, condition := range list(pod, "status", "conditions") {
+			if text(condition, "type") == "PodScheduled" && text(condition, "reason") == "Unschedulable" {
+				signs = append(signs, fmt.Sprintf("Pod %s cannot be scheduled: %s", text(pod, "metadata", "name"), quote(text(condition, "message"))))
+			}
+		}
+		if len(signs) > 3 {
+			break
+		}
+	}
+	return signs
+}
+
+// podsOf are the related Pods of a workload: those that its selector picks, or
+// that name it as their owner.
+func (s *situation) podsOf(r *resource) []object {
+	if r.live == nil {
+		return nil
+	}
+	selector := fields(r.live, "spec", "selector", "matchLabels")
+	var pods []object
+	for _, pod := range s.related.of("", "Pod") {
+		if text(pod, "metadata", "namespace") != text(r.live, "metadata", "namespace") {
+			continue
+		}
+		if owns(r.ref, pod) || len(selector) > 0 && holds(fields(pod, "metadata", "labels"), selector) {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// owns reports whether an object names the resource among its owners.
+func owns(ref ResourceRef, o object) bool {
+	for _, owner := range list(o, "metadata", "ownerReferences") {
+		if text(owner, "kind") == ref.Kind && text(owner, "name") == ref.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether labels has all that the selector asks for.
+func holds(labels, selector map[string]any) bool {
+	for name, value := range selector {
+		if found, ok := labels[name]; !ok || !equal(found, value) {
+			return false
+		}
+	}
+	return true
+}
+
+// since returns the minutes that passed since the time, and whether they are known.
+func (s *situation) since(start metav1.Time) (minutes float64, known bool) {
+	now, known := s.now()
+	if !known || start.IsZero() {
+		return 0, false
+	}
+	return now.Sub(start.Time).Minutes(), true
+}
+
+// sinceText is since for a time as an object spells it.
+func (s *situation) sinceText(start string) (minutes float64, known bool) {
+	parsed, err := parseTime(start)
+	if err != nil {
+		return 0, false
+	}
+	return s.since(parsed)
+}
+
+// stamp spells a time, or says that it is unknown.
+func stamp(t metav1.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}

@@ -1,0 +1,339 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
+
+// duplicateListKey: Git has two items with the same merge key in a list whose items
+// are told apart by it. Evidence: the schema's merge keys, or what the API server's
+// message says.
+func duplicateListKey(r *resource, open []*difference) []claim {
+	var claims []claim
+	doubled := r.duplicates()
+	for _, d := range open {
+		for _, found := range doubled {
+			if found.list.Covers(d.targetPointer) {
+				claims = append(claims, claim{
+					mechanism: DuplicateListKey, differences: []*difference{d}, confidence: Certain, sync: r.syncOfDuplicate(), evidence: []string{found.evidence()},
+				})
+				break
+			}
+		}
+	}
+	return claims
+}
+
+// hiddenDuplicates: under client-side apply, duplicate keys in Git are merged
+// silently: the Application is Synced and one of the values is never applied.
+func hiddenDuplicates(r *resource) []claim {
+	if r.target == nil || r.live == nil {
+		return nil
+	}
+	if slices.ContainsFunc(r.differences, func(d *difference) bool { return d.claimed && r.covered(d) }) {
+		return nil
+	}
+	var claims []claim
+	for _, found := range r.duplicates() {
+		value, _ := found.item.Value(r.target)
+		claims = append(claims, claim{
+			mechanism: DuplicateListKey, confidence: Certain, sync: r.syncOfDuplicate(), evidence: []string{found.evidence()},
+			hidden: []Field{{Pointer: found.item, Target: value, InTarget: true}},
+		})
+	}
+	return claims
+}
+
+func (r *resource) covered(d *difference) bool {
+	return slices.ContainsFunc(r.duplicates(), func(found duplicate) bool { return found.list.Covers(d.targetPointer) })
+}
+
+func (r *resource) syncOfDuplicate() Sync {
+	if r.syncsServerSide() {
+		return WillFail
+	}
+	return Noop
+}
+
+// duplicate is an item of Git's that has the key of an earlier one.
+type duplicate struct {
+	list, item fieldpath.Pointer
+	key        string
+}
+
+func (d duplicate) evidence() string {
+	return fmt.Sprintf("Git has two items with the key %s in %s", d.key, d.list)
+}
+
+// duplicates finds Git's items with the same merge key.
+func (r *resource) duplicates() []duplicate {
+	root, known := r.shape()
+	if !known || r.target == nil {
+		return nil
+	}
+	if !r.duplicatesOnce {
+		r.duplicatesOnce = true
+		seekDuplicates("", root, r.target, &r.duplicatesFound)
+	}
+	return r.duplicatesFound
+}
+
+func seekDuplicates(pointer fieldpath.Pointer, s shape, value any, found *[]duplicate) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, child := range value {
+			if below, known := s.child(name); known && (below.crd != nil || below.goType != nil) && nested(child) {
+				seekDuplicates(pointer.Key(name), below, child, found)
+			}
+		}
+	case []any:
+		below, _ := s.child("0")
+		seen := map[string]bool{}
+		for i, item := range value {
+			if key, ok := mergeKey(item, s.mergeKeys); ok && seen[key] {
+				*found = append(*found, duplicate{list: pointer, item: pointer.Index(i), key: key})
+			} else if ok {
+				seen[key] = true
+			}
+			if nested(item) {
+				seekDuplicates(pointer.Index(i), below, item, found)
+			}
+		}
+	}
+}
+
+func nested(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
+
+// mergeKey spells an item's key; protocol is TCP where it is left out.
+func mergeKey(item any, names []string) (string, bool) {
+	m, ok := item.(map[string]any)
+	if !ok || len(names) == 0 {
+		return "", false
+	}
+	parts := make([]string, 0, len(names))
+	for i, name := range names {
+		value, found := m[name]
+		switch {
+		case !found && name == "protocol":
+			value = "TCP"
+		case !found && i == 0:
+			return "", false
+		}
+		parts = append(parts, name+"="+strings.Trim(canonical(value), `"`))
+	}
+	return strings.Join(parts, ","), true
+}
+
+// hiddenAdditions: fields that a person or a tool added to the live object and that
+// no comparison shows, because neither Git nor the last applied manifest has them.
+// Evidence: managedFields give them to that manager alone. What was left behind by an
+// applier from before Argo CD took over is a residue; the time with which a rollout
+// was restarted is harmless.
+func hiddenAdditions(r *resource) []claim {
+	if r.target == nil || r.live == nil || r.situation.blind {
+		return nil
+	}
+	var claims []claim
+	for _, added := range r.added() {
+		c := claim{confidence: Certain, sync: Noop, hidden: []Field{{Pointer: added.pointer, Live: added.value, InLive: true, Owner: &added.owner}}}
+		c.evidence = []string{fmt.Sprintf("%s is only live, owned by %s alone", added.pointer, by(added.owner))}
+		switch {
+		case strings.HasSuffix(string(added.pointer), "kubectl.kubernetes.io~1restartedAt") || onlyRestart(added.value):
+			c.mechanism = RolloutRestart
+			c.evidence = append(c.evidence, "it marks a restart, and a sync leaves it alone")
+		case r.roleOf(added.owner) == person:
+			c.mechanism = HiddenLiveAddition
+			c.evidence = append(c.evidence, "Argo CD compares what Git declares, so it does not see it and a sync leaves it alone")
+		default:
+			c.mechanism = SSACoownerResidue
+			c.evidence = append(c.evidence, "server-side apply keeps a field as long as another manager owns it, though Git no longer has it")
+		}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// addition is a live field outside of every manifest.
+type addition struct {
+	pointer fieldpath.Pointer
+	value   any
+	owner   Owner
+}
+
+// added are the roots of what people and appliers alone own, and that neither Git
+// nor the last applied manifest has.
+func (r *resource) added() []addition {
+	if !r.mayBeAdded() {
+		return nil
+	}
+	if r.owners == nil {
+		r.owners = ownersOf(r.live)
+	}
+	applied := lastAppliedOf(r.live)
+	var found []addition
+	for pointer := range r.owners.exact {
+		owner, mine := r.soleOwner(pointer)
+		if !mine {
+			continue
+		}
+		steps := pointer.Steps()
+		if reserved(steps) || r.flagged(pointer) {
+			continue
+		}
+		if _, inGit := follow(r.target, r.live, steps); inGit {
+			continue
+		}
+		value, _ := pointer.Value(r.live)
+		_, inApplied := follow(applied, r.live, steps)
+		if residue := r.roleOf(owner) == applier; inApplied != residue && (inApplied || applied != nil) || r.isDefault(steps, value) {
+			continue
+		}
+		found = append(found, addition{pointer: r.rootOf(pointer, applied), value: value, owner: owner})
+	}
+	return r.roots(found)
+}
+
+// isDefault reports whether the value is what the API server fills in where Git
+// says nothing.
+func (r *resource) isDefault(steps []string, value any) bool {
+	if pinned, has := r.pinned(); has {
+		if filled, found := follow(pinned, r.live, steps); found && equal(filled, value) {
+			return true
+		}
+	}
+	if !r.builtIn() {
+		return false
+	}
+	filled, found := follow(r.defaulted(), r.live, steps)
+	return found && equal(filled, value)
+}
+
+// defaulted is Git's manifest of one of Kubernetes' own kinds with the defaults that
+// are known for it, made once.
+func (r *resource) defaulted() object {
+	if r.defaultedTarget != nil {
+		return r.defaultedTarget
+	}
+	r.defaultedTarget = object{}
+	ref := refOf(r.target)
+	typed, err := scheme.Scheme.New(schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind})
+	if err != nil {
+		return r.defaultedTarget
+	}
+	data, err := json.Marshal(r.target)
+	if err == nil {
+		err = json.Unmarshal(data, typed)
+	}
+	if err != nil {
+		return r.defaultedTarget
+	}
+	scheme.Scheme.Default(typed)
+	if data, err = json.Marshal(typed); err == nil {
+		err = json.Unmarshal(data, &r.defaultedTarget)
+	}
+	if err != nil {
+		r.defaultedTarget = object{}
+	}
+	return r.defaultedTarget
+}
+
+// mayBeAdded looks for managers of people or appliers without reading any fields.
+func (r *resource) mayBeAdded() bool {
+	return slices.ContainsFunc(list(r.live, "metadata", "managedFields"), func(entry any) bool {
+		role := r.roleOf(Owner{Manager: text(entry, "manager"), Operation: text(entry, "operation")})
+		return role == person || role == applier
+	})
+}
+
+// soleOwner returns the newest owner when all are people or appliers. Appliers count
+// only where sync is server-side: there their fields stay behind.
+func (r *resource) soleOwner(pointer fieldpath.Pointer) (Owner, bool) {
+	owners := r.owners.at(pointer)
+	for _, owner := range owners {
+		switch r.roleOf(owner) {
+		case person:
+		case applier:
+			if !r.syncsServerSide() {
+				return Owner{}, false
+			}
+		case nobody, argo, controller:
+			return Owner{}, false
+		}
+	}
+	return newest(owners)
+}
+
+// rootOf climbs to the outermost field that neither manifest has.
+func (r *resource) rootOf(pointer fieldpath.Pointer, applied object) fieldpath.Pointer {
+	for {
+		above := pointer.Parent()
+		steps := above.Steps()
+		if len(steps) < 2 {
+			return pointer
+		}
+		if _, inGit := follow(r.target, r.live, steps); inGit {
+			return pointer
+		}
+		if _, inApplied := follow(applied, r.live, steps); inApplied {
+			return pointer
+		}
+		if len(r.owners.at(above)) == 0 || !r.allHuman(above) {
+			return pointer
+		}
+		pointer = above
+	}
+}
+
+func (r *resource) allHuman(pointer fieldpath.Pointer) bool {
+	return !slices.ContainsFunc(r.owners.at(pointer), func(owner Owner) bool {
+		role := r.roleOf(owner)
+		return role != person && role != applier
+	})
+}
+
+// roots keeps each outermost field once, in order.
+func (r *resource) roots(found []addition) []addition {
+	slices.SortFunc(found, func(a, b addition) int { return fieldpath.Compare(a.pointer, b.pointer) })
+	var kept []addition
+	for _, one := range found {
+		if len(kept) > 0 && kept[len(kept)-1].pointer.Covers(one.pointer) {
+			continue
+		}
+		one.value, _ = one.pointer.Value(r.live)
+		kept = append(kept, one)
+	}
+	return kept
+}
+
+// flagged reports whether Argo CD flags the field, or something above or below it.
+func (r *resource) flagged(pointer fieldpath.Pointer) bool {
+	return slices.ContainsFunc(r.differences, func(d *difference) bool { return d.pointer.Covers(pointer) || pointer.Covers(d.pointer) })
+}
+
+// reserved are fields that are never Git's: status, what the API server keeps in
+// metadata, and what kubectl and the workload controllers note in annotations.
+func reserved(steps []string) bool {
+	if len(steps) == 0 || steps[0] == "status" {
+		return true
+	}
+	if steps[0] != "metadata" || len(steps) < 2 {
+		return len(steps) < 2 && steps[0] != "data" && steps[0] != "spec"
+	}
+	if steps[1] != "annotations" && steps[1] != "labels" {
+		return true
+	}
+	return len(steps) < 3 || steps[2] == lastAppliedAnnotation || steps[2] == trackingIDAnnotation || strings.HasPrefix(steps[2], "deployment.kubernetes.io/")
+}

@@ -1,0 +1,496 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
+
+// claimOf is a claim about one difference whose live value somebody wrote: what is
+// lost by a sync is named.
+func (r *resource) claimOf(d *difference, confidence Confidence, sync Sync, evidence ...string) claim {
+	c := claim{confidence: confidence, sync: sync, evidence: evidence}
+	if sync == OverwritesLive || sync == Destructive || sync == FightsController {
+		c.loss = []string{r.lost(d)}
+	}
+	return c
+}
+
+// written says who wrote the live value.
+func (r *resource) written(d *difference, w writers) string {
+	return fmt.Sprintf("%s is %s live, written by %s", d.pointer, r.show(d.pointer, d.live, d.inLive), by(w.last))
+}
+
+// rolloutRestart: Git pins the annotation with which kubectl restarts Pods, and
+// somebody restarted since. A sync puts the old time back, which restarts again.
+func rolloutRestart(r *resource, d *difference) (claim, bool) {
+	if d.steps[len(d.steps)-1] != restartedAt && !onlyRestart(d.live) && !onlyRestart(d.target) {
+		return claim{}, false
+	}
+	said := "Git pins " + restartedAt
+	if !d.inGit {
+		said = "Git does not have " + restartedAt + ", and a sync takes it away"
+	}
+	return r.claimOf(d, Certain, OverwritesLive, said, r.written(d, r.writersOf(d)), "a sync changes the Pod template and so restarts the Pods again"), true
+}
+
+// onlyRestart reports whether a value is a map of annotations with just this one.
+func onlyRestart(value any) bool {
+	annotations, _ := value.(map[string]any)
+	_, found := annotations[restartedAt]
+	return found && len(annotations) == 1
+}
+
+const restartedAt = "kubectl.kubernetes.io/restartedAt"
+
+// manualEdit: a person changed a declared field. Evidence: the newest owner of the
+// live value is a tool of people. Counter-evidence: Argo CD owns the value too (then
+// it applied it), or a controller targets the field, which earlier rules answer for.
+func manualEdit(r *resource, d *difference) (claim, bool) {
+	w := r.writersOf(d)
+	if w.role != person || w.argo && (!d.inApplied || equal(d.applied, d.live)) {
+		return claim{}, false
+	}
+	evidence := []string{r.written(d, w)}
+	confidence := Certain
+	if last := r.lastWrite(); last != "" && w.last.Time != "" && w.last.Time < last {
+		confidence = Likely
+		evidence = append(evidence, "Argo CD last wrote the object at "+last)
+	}
+	if d.inApplied {
+		evidence = append(evidence, fmt.Sprintf("Argo CD had applied %s", r.show(d.pointer, d.applied, true)))
+	}
+	return r.claimOf(d, confidence, OverwritesLive, evidence...), true
+}
+
+// mergeKeyForeseen: the key of a list item (a port's number) was edited, so that a
+// merge by key keeps the old item beside the new one, and both have the same name,
+// which the API server refuses.
+// Evidence: in what Argo CD predicts, two items of a list with merge keys have one
+// name. Source: #4864, #24704.
+func mergeKeyForeseen(r *resource, open []*difference) []claim {
+	root, known := r.shape()
+	if !known || r.strategy != Legacy {
+		return nil
+	}
+	judged := map[fieldpath.Pointer]string{}
+	var claims []claim
+	for _, d := range open {
+		for i := 1; i < len(d.steps); i++ {
+			held := fieldpath.Of(d.steps[:i]...)
+			if _, done := judged[held]; !done && isIndex(d.steps[i]) {
+				judged[held] = ""
+				if s, has := root.at(d.steps[:i]); has && len(s.mergeKeys) > 0 && s.mergeKeys[0] != "name" {
+					judged[held] = doubledName(held, r.predicted)
+				}
+			}
+			if name := judged[held]; name != "" {
+				claims = append(claims, r.mergeKeyClaim(d, held, name))
+				break
+			}
+		}
+	}
+	return claims
+}
+
+func (r *resource) mergeKeyClaim(d *difference, held fieldpath.Pointer, name string) claim {
+	return claim{mechanism: MergeKeyConflict, differences: []*difference{d}, confidence: Likely, sync: WillFail, evidence: []string{
+		fmt.Sprintf("a merge by key would leave two items called %q in %s, which the API server refuses", name, held),
+	}}
+}
+
+// doubledName is a name that two items of a list have.
+func doubledName(held fieldpath.Pointer, document object) string {
+	value, _ := held.Value(document)
+	items, _ := value.([]any)
+	seen := map[string]bool{}
+	for _, item := range items {
+		name := text(item, "name")
+		if name != "" && seen[name] {
+			return name
+		}
+		seen[name] = true
+	}
+	return ""
+}
+
+// removedByHand: a declared field was applied and is gone, the schema knows it, and
+// neither a webhook nor a controller is known to remove it. Removing a field leaves
+// no trace in managedFields, so the worst is assumed.
+func removedByHand(r *resource, d *difference) (claim, bool) {
+	if d.inLive && r.hasOwners() || !d.inGit || r.renderedAnew(d) {
+		return claim{}, false
+	}
+	if !d.inLive && d.inApplied && !equal(d.applied, d.git) {
+		return claim{}, false
+	}
+	evidence := []string{fmt.Sprintf("%s is declared in Git and is %s live, and managedFields do not say who changed it", d.pointer, r.show(d.pointer, d.live, d.inLive))}
+	if d.inApplied {
+		evidence = append(evidence, "it was applied before")
+	}
+	confidence := Possible
+	if remover, found := r.remover(); found && !d.inLive {
+		evidence = append(evidence, "after Argo CD, the object was written by "+by(remover))
+		confidence = Likely
+	}
+	return r.claimOf(d, confidence, OverwritesLive, evidence...), true
+}
+
+// removedByController: a declared field was applied and is gone, and a controller
+// was the last to write the object.
+func removedByController(r *resource, d *difference) (claim, bool) {
+	remover, found := r.remover()
+	if d.inLive || !d.inGit || !found || r.roleOf(remover) != controller || r.lastApplied != nil && (!d.inApplied || !equal(d.applied, d.git)) ||
+		r.lastApplied == nil && r.situation.rendering() != sameSource {
+		return claim{}, false
+	}
+	return r.claimOf(d, Likely, FightsController, fmt.Sprintf("%s was applied and is gone; after Argo CD, the object was written by %s", d.pointer, by(remover))), true
+}
+
+// remover is who wrote the object itself after Argo CD last did. Taking a field away
+// leaves no other trace in managedFields.
+func (r *resource) remover() (Owner, bool) {
+	last := r.lastWrite()
+	var later []Owner
+	for _, owner := range r.owners.entries {
+		if role := r.roleOf(owner); role != argo && role != nobody && owner.Subresource == "" && owner.Time != "" && owner.Time >= last && r.writesSpec(owner) {
+			later = append(later, owner)
+		}
+	}
+	return newest(later)
+}
+
+// writesSpec reports whether an entry owns more of the object than its status.
+func (r *resource) writesSpec(owner Owner) bool {
+	i := slices.Index(r.owners.entries, owner)
+	for name := range r.live {
+		if set := r.owners.exact[fieldpath.Of(name)] | r.owners.within[fieldpath.Of(name)]; name != "status" && set&(1<<i) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignTakeover: another manifest of the object was applied over Argo CD's: the
+// last-applied-configuration is not the one that Argo CD wrote, because it lacks
+// Argo CD's tracking although Argo CD has written the object before. All that differs
+// from it belongs to the takeover, the lost tracking too.
+func foreignTakeover(r *resource, open []*difference) []claim {
+	applied := r.lastApplied
+	if applied == nil || r.lastWrite() == "" || r.tracked(applied) || !r.tracked(r.target) {
+		return nil
+	}
+	owner, found := r.foreigner()
+	if !found {
+		return nil
+	}
+	var claims []claim
+	for _, d := range open {
+		w := r.writersOf(d)
+		tracking := d.pointer == trackingPointer || d.pointer == r.trackingLabel()
+		if !tracking && d.inLive && w.role != applier && !d.inApplied {
+			continue
+		}
+		c := r.claimOf(d, Certain, OverwritesLive,
+			"the last-applied-configuration is not Argo CD's: it lacks the tracking, and "+by(owner)+" wrote it")
+		if tracking {
+			c.loss = nil
+		}
+		c.mechanism, c.differences = ForeignApply, []*difference{d}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
+// foreigner is the newest applier of whole manifests other than Argo CD.
+func (r *resource) foreigner() (Owner, bool) {
+	if r.owners == nil {
+		r.owners = ownersOf(r.live)
+	}
+	var found []Owner
+	for _, owner := range r.owners.entries {
+		if r.roleOf(owner) == applier && owner.Subresource == "" {
+			found = append(found, owner)
+		}
+	}
+	return newest(found)
+}
+
+// foreignApply: a declared field was written by something that applies manifests
+// from elsewhere (kubectl apply, Helm, Terraform, Flux).
+func foreignApply(r *resource, d *difference) (claim, bool) {
+	w := r.writersOf(d)
+	if w.role != applier || w.argo {
+		return claim{}, false
+	}
+	return r.claimOf(d, Certain, OverwritesLive, r.written(d, w), w.last.Manager+" applies whole manifests, so a second source has the object"), true
+}
+
+// applicationSpecEdit: the spec of an Application that Git declares was changed in
+// the UI, by the CLI (both through argocd-server) or by the image updater.
+func applicationSpecEdit(r *resource, d *difference) (claim, bool) {
+	if r.ref.Group != "argoproj.io" || r.ref.Kind != "Application" || d.steps[0] == "status" {
+		return claim{}, false
+	}
+	w := r.writersOf(d)
+	if remover, found := r.remover(); !d.inLive && found {
+		w = writers{last: remover, role: r.roleOf(remover)}
+	}
+	switch {
+	case w.argo || w.role == nobody:
+		return claim{}, false
+	case strings.Contains(w.last.Manager, "image-updater"):
+		return r.claimOf(d, Certain, FightsController, r.written(d, w)), true
+	case strings.HasPrefix(w.last.Manager, "argocd-server"):
+		return r.claimOf(d, Certain, OverwritesLive, r.written(d, w), "argocd-server writes what people do in the UI and with the CLI"), true
+	}
+	return claim{}, false
+}
+
+// runtimePopulated: a controller fills a value of a ConfigMap or Secret that Git pins
+// empty or at its start value. A sync blanks it.
+func runtimePopulated(r *resource, d *difference) (claim, bool) {
+	if r.ref.Group != "" || r.ref.Kind != "Secret" && r.ref.Kind != "ConfigMap" {
+		return claim{}, false
+	}
+	if d.steps[0] != "data" && d.steps[0] != "binaryData" && d.steps[0] != "stringData" {
+		return claim{}, false
+	}
+	w := r.writersOf(d)
+	if w.role != controller || w.argo {
+		return claim{}, false
+	}
+	sync := OverwritesLive
+	if r.ref.Kind == "Secret" || isEmpty(d.target) || !d.inTarget {
+		sync = Destructive
+	}
+	return r.claimOf(d, Certain, sync, r.written(d, w), "a sync puts Git's value back over what was filled in at run time"), true
+}
+
+// operatorWriteback: a controller rewrote a declared field with another meaning.
+// Evidence: the newest owner of the live value is neither Argo CD, nor a tool of
+// people, nor something that applies manifests.
+func operatorWriteback(r *resource, d *difference) (claim, bool) {
+	w := r.writersOf(d)
+	if w.role != controller || w.argo && equal(d.applied, d.live) {
+		return claim{}, false
+	}
+	confidence := Certain
+	if w.argo {
+		confidence = Likely
+	}
+	return r.claimOf(d, confidence, FightsController, r.written(d, w)), true
+}
+
+// caBundle: the certificate authority of a webhook, CRD conversion or APIService is
+// injected by a controller. Evidence: the field is called caBundle, live holds one,
+// and no person wrote it.
+func caBundle(r *resource, d *difference) (claim, bool) {
+	if d.steps[len(d.steps)-1] != "caBundle" || !d.inLive || isEmpty(d.live) {
+		return claim{}, false
+	}
+	w := r.writersOf(d)
+	if w.role == person || w.role == applier || w.argo && equal(d.applied, d.live) && d.inApplied {
+		return claim{}, false
+	}
+	c := r.claimOf(d, Likely, FightsController, fmt.Sprintf("%s holds a certificate authority live, and %s in Git", d.pointer, placeholder(d)))
+	if w.role == controller {
+		c.confidence = Certain
+		c.evidence = append(c.evidence, "it was written by "+by(w.last))
+	}
+	for name := range fields(r.live, "metadata", "annotations") {
+		if strings.Contains(name, "inject-ca-from") || strings.Contains(name, "inject-cabundle") || strings.Contains(name, "inject-apiserver-ca") {
+			c.confidence = Certain
+			c.evidence = append(c.evidence, "the annotation "+name+" asks for the injection")
+		}
+	}
+	if r.ref.Kind == "CustomResourceDefinition" && d.inGit && !isEmpty(d.git) && !isBundle(d.git) {
+		c.sync = WillFail
+		c.evidence = append(c.evidence, "Git's placeholder is no certificate; the API server refuses it from Kubernetes 1.31 on")
+	}
+	return c, true
+}
+
+func placeholder(d *difference) string {
+	if !d.inTarget || isEmpty(d.target) {
+		return "nothing"
+	}
+	return "a placeholder"
+}
+
+// replicas: an autoscaler sets the replicas. Evidence: an HPA or a ScaledObject that
+// targets the object, or a writer through the scale subresource that is no person.
+func replicas(r *resource, open []*difference) []claim {
+	for _, d := range open {
+		if string(d.pointer) != r.replicasPointer() || !d.inLive {
+			continue
+		}
+		if c, ok := r.scaled(d); ok {
+			c.differences = []*difference{d}
+			return []claim{c}
+		}
+	}
+	return nil
+}
+
+// replicasPointer is where the scale subresource keeps the wanted replicas.
+func (r *resource) replicasPointer() string {
+	if crd, found := r.situation.crd(r.ref.Group, r.ref.Kind); found {
+		for _, version := range list(crd, "spec", "versions") {
+			if path := text(version, "subresources", "scale", "specReplicasPath"); path != "" {
+				return strings.ReplaceAll(path, ".", "/")
+			}
+		}
+	}
+	return "/spec/replicas"
+}
+
+func (r *resource) scaled(d *difference) (claim, bool) {
+	w := r.writersOf(d)
+	hpa, byHPA := r.autoscaler("autoscaling", "HorizontalPodAutoscaler")
+	keda, byKeda := r.autoscaler("keda.sh", "ScaledObject")
+	if byHPA && !byKeda {
+		for _, owner := range list(hpa, "metadata", "ownerReferences") {
+			byKeda = byKeda || text(owner, "kind") == "ScaledObject"
+		}
+		byKeda = byKeda || strings.HasPrefix(text(hpa, "metadata", "name"), "keda-hpa-")
+	}
+	byKeda = byKeda || w.role == controller && strings.HasPrefix(w.last.Manager, "keda")
+	through := w.role == controller && w.last.Subresource == "scale"
+	if !byHPA && !byKeda && (!through || w.last.Manager != "kube-controller-manager") {
+		return claim{}, false
+	}
+	if w.argo && !through && equal(d.applied, d.live) {
+		return claim{}, false
+	}
+	c := r.claimOf(d, Likely, FightsController)
+	c.mechanism = HPAReplicas
+	if byKeda {
+		c.mechanism = KedaReplicas
+	}
+	for _, scaler := range []object{keda, hpa} {
+		if scaler != nil {
+			ref := refOf(scaler)
+			c.evidence = append(c.evidence, fmt.Sprintf("%s %s scales the object", ref.Kind, ref.Name))
+		}
+	}
+	if w.role != nobody {
+		c.evidence = append(c.evidence, r.written(d, w))
+	}
+	if through && (byHPA || byKeda) {
+		c.confidence = Certain
+	}
+	return c, true
+}
+
+// autoscaler returns the related or own object of the kind that targets the resource.
+func (r *resource) autoscaler(group, kind string) (object, bool) {
+	for _, found := range r.situation.scalersOf(r.ref) {
+		if ref := refOf(found); ref.Group == group && ref.Kind == kind {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+// scalersOf are the autoscalers that target an object, by an index made once.
+func (s *situation) scalersOf(ref ResourceRef) []object {
+	s.scalersOnce.Do(func() {
+		s.scalers = map[key][]object{}
+		for _, kind := range [][2]string{{"autoscaling", "HorizontalPodAutoscaler"}, {"keda.sh", "ScaledObject"}} {
+			found := slices.Clone(s.related.of(kind[0], kind[1]))
+			for _, other := range s.byKind(kind[0], kind[1]) {
+				found = append(found, other.live)
+			}
+			for _, scaler := range found {
+				aim := fields(scaler, "spec", "scaleTargetRef")
+				aimed := key{kind: first(text(aim, "kind"), "Deployment"), namespace: text(scaler, "metadata", "namespace"), name: text(aim, "name")}
+				s.scalers[aimed] = append(s.scalers[aimed], scaler)
+			}
+		}
+	})
+	var mine []object
+	for _, scaler := range s.scalers[key{kind: ref.Kind, namespace: ref.Namespace, name: ref.Name}] {
+		group, _, grouped := strings.Cut(text(scaler, "spec", "scaleTargetRef", "apiVersion"), "/")
+		if !grouped || group == ref.Group {
+			mine = append(mine, scaler)
+		}
+	}
+	return mine
+}
+
+// progressiveDelivery: a controller that shifts traffic writes weights, selectors
+// and the like. Evidence: its manager is the newest owner, or a Rollout or Canary
+// refers to the object and the field is one that such controllers write.
+func progressiveDelivery(r *resource, d *difference) (claim, bool) {
+	w := r.writersOf(d)
+	manager := strings.HasPrefix(w.last.Manager, "rollouts-controller") || strings.HasPrefix(w.last.Manager, "argo-rollouts") || strings.HasPrefix(w.last.Manager, "flagger")
+	referrer, referred := r.referredBy()
+	if w.role == person || w.role == applier || w.argo && equal(d.applied, d.live) && d.inApplied {
+		return claim{}, false
+	}
+	if !manager && (!referred || !shifts(d.steps)) {
+		return claim{}, false
+	}
+	c := r.claimOf(d, Likely, OverwritesLive)
+	if d.inLive && !d.inTarget && !d.inApplied && r.lastApplied != nil && r.builtIn() && !r.syncsServerSide() {
+		c.sync, c.loss = Noop, nil
+		c.evidence = append(c.evidence, "a client-side apply leaves what only live has")
+	}
+	if w.role != nobody {
+		c.evidence = append(c.evidence, r.written(d, w))
+	}
+	if referred {
+		ref := refOf(referrer)
+		c.evidence = append(c.evidence, fmt.Sprintf("%s %s refers to the object", ref.Kind, ref.Name))
+	}
+	if manager {
+		c.confidence = Certain
+	}
+	return c, true
+}
+
+// shifts reports whether a field is one with which traffic is shifted.
+func shifts(steps []string) bool {
+	return slices.ContainsFunc(steps, func(step string) bool {
+		return step == "weight" || step == "selector" || step == "rollouts-pod-template-hash" || strings.Contains(step, "canary")
+	})
+}
+
+// referredBy returns a Rollout or Canary that names the object.
+func (r *resource) referredBy() (object, bool) {
+	var candidates []object
+	for _, kind := range [][2]string{{"argoproj.io", "Rollout"}, {"flagger.app", "Canary"}} {
+		candidates = append(candidates, r.situation.related.of(kind[0], kind[1])...)
+		for _, other := range r.situation.byKind(kind[0], kind[1]) {
+			if other.live != nil && other != r {
+				candidates = append(candidates, other.live)
+			}
+		}
+	}
+	for _, candidate := range candidates {
+		if text(candidate, "metadata", "namespace") == r.ref.Namespace && names(fields(candidate, "spec"), r.ref.Name) {
+			return candidate, true
+		}
+	}
+	return nil, false
+}
+
+// names reports whether a text below the value is the name; Pod templates do not count.
+func names(value any, name string) bool {
+	switch value := value.(type) {
+	case string:
+		return value == name
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return names(item, name) })
+	case map[string]any:
+		for field, child := range value {
+			if field != "template" && names(child, name) {
+				return true
+			}
+		}
+	}
+	return false
+}

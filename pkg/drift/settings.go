@@ -1,0 +1,130 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// settings are the parsed [Settings].
+type settings struct {
+	// version is the running Argo CD's, 2.14 when the snapshot says nothing.
+	version       version
+	strategy      Strategy // "" when it is to be derived
+	tracking      string
+	instanceLabel string
+	commit        commit
+	now           metav1.Time // zero when unknown
+	// argocdCM are the keys of argocd-cm.
+	argocdCM map[string]string
+}
+
+// commit is the newest one of the Application's source.
+type commit struct {
+	revision string
+	time     metav1.Time
+}
+
+// version is an Argo CD version.
+type version struct{ major, minor int }
+
+// before reports whether v is older than major.minor.
+func (v version) before(major, minor int) bool {
+	return v.major < major || v.major == major && v.minor < minor
+}
+
+const (
+	trackAnnotation         = "annotation"
+	trackLabel              = "label"
+	trackAnnotationAndLabel = "annotation+label"
+	defaultInstanceLabel    = "app.kubernetes.io/instance"
+)
+
+func parseSettings(given Settings) (settings, error) {
+	parsed := settings{argocdCM: map[string]string{}}
+	for name, value := range given {
+		switch value := value.(type) {
+		case string:
+			parsed.argocdCM[name] = value
+		case bool:
+			parsed.argocdCM[name] = strconv.FormatBool(value)
+		}
+	}
+	parsed.version = parseVersion(parsed.argocdCM[SettingVersion])
+	parsed.strategy = Strategy(parsed.argocdCM[SettingStrategy])
+	switch parsed.strategy {
+	case "", Legacy, StructuredMerge, ServerSide:
+	default:
+		return settings{}, fmt.Errorf("%s: %q is not known; use %s, %s or %s", SettingStrategy, parsed.strategy, Legacy, StructuredMerge, ServerSide)
+	}
+	parsed.tracking = parsed.tracked()
+	parsed.instanceLabel = first(parsed.argocdCM[SettingInstanceLabel], parsed.argocdCM["application.instanceLabelKey"], defaultInstanceLabel)
+	var err error
+	if parsed.now, err = parseTime(parsed.argocdCM[SettingNow]); err != nil {
+		return settings{}, fmt.Errorf("%s: %w", SettingNow, err)
+	}
+	last, _ := given[SettingLastCommit].(map[string]any)
+	parsed.commit.revision = text(last, "revision")
+	if parsed.commit.time, err = parseTime(text(last, "time")); err != nil {
+		return settings{}, fmt.Errorf("%s: %w", SettingLastCommit, err)
+	}
+	for _, name := range []string{SettingVersion, SettingStrategy, SettingTracking, SettingInstanceLabel, SettingNow} {
+		delete(parsed.argocdCM, name)
+	}
+	return parsed, nil
+}
+
+// tracked is the tracking method: as set, else the version's default.
+func (s settings) tracked() string {
+	method := first(s.argocdCM[SettingTracking], s.argocdCM["application.resourceTrackingMethod"])
+	if method != "" {
+		return method
+	}
+	if s.version.before(3, 0) {
+		return trackLabel
+	}
+	return trackAnnotation
+}
+
+// parseVersion reads "v2.14.21", "2.14" and the like; what it cannot read is taken
+// for v2.14, the version of the linked packages.
+func parseVersion(text string) version {
+	parts := strings.SplitN(strings.TrimPrefix(text, "v"), ".", 3)
+	if len(parts) >= 2 {
+		major, errMajor := strconv.Atoi(parts[0])
+		minor, errMinor := strconv.Atoi(parts[1])
+		if errMajor == nil && errMinor == nil {
+			return version{major, minor}
+		}
+	}
+	return version{2, 14}
+}
+
+// parseTime reads RFC 3339; nothing is the zero time.
+func parseTime(text string) (metav1.Time, error) {
+	var read metav1.Time
+	if text == "" {
+		return read, nil
+	}
+	quoted, err := json.Marshal(text)
+	if err == nil {
+		err = read.UnmarshalJSON(quoted)
+	}
+	if err != nil {
+		return metav1.Time{}, fmt.Errorf("%q is no RFC 3339 time", text)
+	}
+	return read, nil
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,202 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
+
+// situation is a snapshot made ready for the rules.
+type situation struct {
+	snapshot  *Snapshot
+	app       *v1alpha1.Application
+	settings  settings
+	resources []*resource
+	related   *relations
+	events    []event
+	// overrides are argocd-cm's changes of comparisons, Argo CD's own additions
+	// included.
+	overrides             map[string]v1alpha1.ResourceOverride
+	ignoreAggregatedRoles bool
+	// someServerSideApply tells that an object asks for server-side apply by itself.
+	someServerSideApply bool
+	shared              shared
+	crdsOnce            sync.Once
+	crds                map[[2]string]object
+	scalersOnce         sync.Once
+	scalers             map[key][]object
+	kindsOnce           sync.Once
+	kinds               map[[2]string][]*resource
+	typesOnce           sync.Once
+	parser              *managedfields.GvkParser
+	typesError          error
+	// blind tells that Argo CD could not compare, so that what the snapshot shows
+	// of the resources says nothing about drift.
+	blind bool
+}
+
+// resource is one object with what Argo CD makes of it.
+type resource struct {
+	situation *situation
+	given     *Resource
+	ref       ResourceRef
+	// target and live are the objects as the snapshot holds them; nil when absent.
+	target, live map[string]any
+	strategy     Strategy
+	// normalized and predicted are the two documents that Argo CD compares; nil
+	// when the resource is one-sided or cannot be compared.
+	normalized, predicted map[string]any
+	compareError          error
+	// differences are the flagged ones, sorted by pointer.
+	differences []*difference
+	// lastApplied is the object in the last-applied-configuration annotation, or nil.
+	lastApplied map[string]any
+	owners      *ownership
+	// status is the resource's entry in status.resources, result its entry in
+	// status.operationState.syncResult.resources; nil when there is none.
+	status *v1alpha1.ResourceStatus
+	result *v1alpha1.ResourceResult
+	// the shape of the kind, found once
+	shapeKnown, hasShape bool
+	shapeFound           shape
+	// pinnedTarget is the target with its defaults, made once.
+	pinnedTarget object
+	pinnedOnce   bool
+	// defaultedTarget is the same for Kubernetes' own kinds.
+	defaultedTarget object
+	// duplicatesFound are Git's items with the same merge key, found once.
+	duplicatesFound []duplicate
+	duplicatesOnce  bool
+}
+
+// difference is one field that Argo CD flags.
+type difference struct {
+	pointer fieldpath.Pointer
+	steps   []string
+	// targetPointer names the field in target, where list items may have another index.
+	targetPointer fieldpath.Pointer
+	// target is the predicted value, live the normalized one.
+	target, live     any
+	inTarget, inLive bool
+	// git is what Git itself renders there, applied what was last applied; list
+	// items are found by position.
+	git, applied     any
+	inGit, inApplied bool
+	// claimed tells that a rule has answered for it.
+	claimed bool
+}
+
+// claim is a rule's answer.
+type claim struct {
+	mechanism   Mechanism
+	differences []*difference
+	// hidden are fields that Argo CD does not flag.
+	hidden     []Field
+	confidence Confidence
+	evidence   []string
+	sync       Sync
+	// summary is one sentence; when empty, the mechanism's own stands.
+	summary string
+	// loss names live values that a sync would overwrite, with who wrote them.
+	loss []string
+	// about names another object than the rule was asked about.
+	about *ResourceRef
+}
+
+// ref names the Application itself.
+func (s *situation) ref() ResourceRef {
+	return ResourceRef{Group: "argoproj.io", Version: "v1alpha1", Kind: "Application", Namespace: s.app.Namespace, Name: s.app.Name}
+}
+
+// now is the time of the snapshot, and whether it is known.
+func (s *situation) now() (metav1.Time, bool) { return s.settings.now, !s.settings.now.IsZero() }
+
+// newSituation reads the snapshot. The error says which part of it cannot be
+// read; it is the reporter's mistake.
+func newSituation(snapshot *Snapshot) (*situation, error) {
+	app := &v1alpha1.Application{}
+	data, err := json.Marshal(snapshot.Application)
+	if err == nil {
+		err = json.Unmarshal(data, app)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: application: %w", err)
+	}
+	parsed, err := parseSettings(snapshot.Settings)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot: settings: %w", err)
+	}
+	s := &situation{snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
+	if err := s.readOverrides(); err != nil {
+		return nil, fmt.Errorf("snapshot: settings: %w", err)
+	}
+	statuses, results := s.statuses(), s.results()
+	for i := range snapshot.Resources {
+		given := &snapshot.Resources[i]
+		r := &resource{situation: s, given: given, target: given.Target, live: given.Live, ref: given.ResourceRef}
+		r.complete()
+		r.status, r.result = statuses[keyOf(r.ref)], results[keyOf(r.ref)]
+		if r.result == nil && r.ref.Namespace == "" {
+			// Argo CD notes the destination's namespace for objects that have none.
+			r.result = results[key{r.ref.Group, r.ref.Kind, app.Spec.Destination.Namespace, r.ref.Name}]
+		}
+		s.someServerSideApply = s.someServerSideApply || hasOption(r.target, syncOptionsAnnotation, "ServerSideApply=true")
+		s.resources = append(s.resources, r)
+	}
+	return s, nil
+}
+
+// complete takes from the objects what the entry itself does not say.
+func (r *resource) complete() {
+	object := r.live
+	if object == nil {
+		object = r.target
+	}
+	if object == nil {
+		return
+	}
+	named := refOf(object)
+	if r.ref.Kind == "" {
+		r.ref.Group, r.ref.Version, r.ref.Kind = named.Group, named.Version, named.Kind
+	}
+	if r.ref.Version == "" {
+		r.ref.Version = named.Version
+	}
+	if r.ref.Name == "" {
+		r.ref.Name, r.ref.Namespace = named.Name, named.Namespace
+	}
+}
+
+// key finds a resource without regard to its version.
+type key struct{ group, kind, namespace, name string }
+
+func keyOf(ref ResourceRef) key { return key{ref.Group, ref.Kind, ref.Namespace, ref.Name} }
+
+func (s *situation) statuses() map[key]*v1alpha1.ResourceStatus {
+	found := make(map[key]*v1alpha1.ResourceStatus, len(s.app.Status.Resources))
+	for i := range s.app.Status.Resources {
+		status := &s.app.Status.Resources[i]
+		found[key{status.Group, status.Kind, status.Namespace, status.Name}] = status
+	}
+	return found
+}
+
+func (s *situation) results() map[key]*v1alpha1.ResourceResult {
+	found := map[key]*v1alpha1.ResourceResult{}
+	if s.app.Status.OperationState == nil || s.app.Status.OperationState.SyncResult == nil {
+		return found
+	}
+	for _, result := range s.app.Status.OperationState.SyncResult.Resources {
+		if result == nil {
+			continue
+		}
+		found[key{result.Group, result.Kind, result.Namespace, result.Name}] = result
+	}
+	return found
+}

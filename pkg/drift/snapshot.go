@@ -1,0 +1,66 @@
+package drift
+
+// Snapshot is an Application at one moment, as `moorpin extension snapshot` writes
+// it and as the page in Argo CD's UI sends it.
+type Snapshot struct {
+	// Application is the whole object, spec and status.
+	Application map[string]any `json:"application"`
+	// Resources are what Git renders and what the cluster holds, one entry an object.
+	Resources []Resource `json:"resources"`
+	// Related are objects that help to explain: CRDs of custom kinds, HPAs,
+	// ScaledObjects, webhook configurations, other Applications, the AppProject,
+	// Jobs, Pods.
+	Related []map[string]any `json:"related,omitempty"`
+	// Events are Kubernetes Events, or objects with reason, message,
+	// involvedObject and lastTimestamp.
+	Events   []map[string]any `json:"events,omitempty"`
+	Settings Settings         `json:"settings,omitzero"`
+}
+
+// Resource is one object of an Application on both sides.
+type Resource struct {
+	ResourceRef `json:",inline"`
+
+	// Target is what Git renders; nil when Git does not render the object.
+	Target map[string]any `json:"target"`
+	// Live is what the API server returns, managedFields included; nil when it is not there.
+	Live map[string]any `json:"live"`
+	// NormalizedLive and PredictedLive are what Argo CD itself compared, where
+	// known. Both together are taken for the truth about what differs.
+	NormalizedLive map[string]any `json:"normalizedLive,omitempty"`
+	PredictedLive  map[string]any `json:"predictedLive,omitempty"`
+	Hook           bool           `json:"hook,omitempty"`
+}
+
+// ResourceRef names an object. Version may be empty.
+type ResourceRef struct {
+	Group     string `json:"group"`
+	Version   string `json:"version,omitempty"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+}
+
+// Settings are what the reporter knows of Argo CD's configuration: the keys below
+// and any key of argocd-cm under its own name.
+type Settings map[string]any
+
+// Keys of [Settings] that are not argocd-cm's.
+const (
+	SettingVersion       = "argocdVersion"    // such as "v2.14.21"
+	SettingStrategy      = "diffStrategy"     // a [Strategy]; derived for each resource when absent
+	SettingTracking      = "trackingMethod"   // annotation, label or annotation+label
+	SettingInstanceLabel = "instanceLabelKey" // default app.kubernetes.io/instance
+	SettingLastCommit    = "lastCommit"       // {"revision", "time"} of the newest commit
+	SettingNow           = "now"              // RFC 3339; without it rules about time say "possible"
+)
+
+// Strategy is how Argo CD computes a difference.
+type Strategy string
+
+// The strategies.
+const (
+	Legacy          Strategy = "legacy"
+	StructuredMerge Strategy = "structured-merge"
+	ServerSide      Strategy = "server-side"
+)
