@@ -16,6 +16,7 @@ import (
 
 	"github.com/moorpin/moorpin/cmp"
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/extension"
 )
 
 // mistake is the exit code for what cobra itself refuses: an unknown command
@@ -47,7 +48,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		Use: "moorpin", Short: "Stops Argo CD Applications from drifting for no reason", Long: rootHelp,
 		SilenceErrors: true, SilenceUsage: true,
 	}
-	root.AddCommand(cmp.Command(), versionCommand())
+	root.AddCommand(cmp.Command(), extension.Command(), versionCommand())
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
