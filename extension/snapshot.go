@@ -31,6 +31,14 @@ it also holds what Argo CD's API does not give: the CRDs of custom kinds, webhoo
 configurations, autoscalers, Jobs, Pods and Events of the destination's namespaces.
 What cannot be had is left out, with a warning on standard error.
 
+With --dry-run the destination's API server is asked, too, what a sync would do to
+each resource that is missing or OutOfSync: the request of Argo CD's sync, sent as a
+dry run, which writes nothing. The kubeconfig's user needs the verb patch on those
+resources, and create for missing ones; the reads above need get and list. Admission
+webhooks are called. Not asked about are hooks, resources to prune, and what a dry
+run cannot show as a sync does it: Secrets, RBAC, Replace=true, live objects under
+RespectIgnoreDifferences=true, and objects whose CRD the same sync changes.
+
 The values of Secrets are masked: equal ones of a key stay equal, that is all they
 say. Of other Applications nothing but a name is read. Read a snapshot before you
 give it away all the same: environment variables and ConfigMaps are as they are.`
@@ -39,7 +47,10 @@ const snapshotExample = `  # with the session of the argocd CLI
   argocd login cd.example.com && moorpin extension snapshot shop -o shop.json
 
   # in a pipeline
-  ARGOCD_SERVER=cd.example.com ARGOCD_AUTH_TOKEN=... moorpin extension snapshot team/shop`
+  ARGOCD_SERVER=cd.example.com ARGOCD_AUTH_TOKEN=... moorpin extension snapshot team/shop
+
+  # ask the destination what a sync would do, without doing it
+  moorpin extension snapshot shop --kubeconfig ~/.kube/config --dry-run -o shop.json`
 
 // snapshotting holds the flags of snapshot.
 type snapshotting struct {
@@ -48,6 +59,7 @@ type snapshotting struct {
 	kubeconfig string
 	file       string
 	compared   bool
+	dryRun     bool
 	timeout    time.Duration
 }
 
@@ -69,6 +81,7 @@ func snapshotCommand() *cobra.Command {
 	flags.StringVarP(&s.namespace, "app-namespace", "N", "", "`NAMESPACE` of the Application")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the destination cluster, for objects that Argo CD's API does not give")
 	flags.BoolVar(&s.compared, "compared", true, "keep the two documents that Argo CD compared, for each resource")
+	flags.BoolVar(&s.dryRun, "dry-run", false, "ask the destination cluster what a sync would do, without doing it; needs --kubeconfig and the verbs patch and create")
 	flags.StringVarP(&s.file, "output", "o", "-", "`FILE` to write, YAML where its name ends so, else JSON; - is standard output")
 	flags.DurationVar(&s.timeout, "timeout", 2*time.Minute, "give up after this time")
 	return command
@@ -83,12 +96,9 @@ func (s *snapshotting) run(command *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	options := report.Options{Now: time.Now, Compared: s.compared}
-	if s.kubeconfig != "" {
-		options.Cluster, err = cluster(s.kubeconfig)
-		if err != nil {
-			return err
-		}
+	options, err := s.options()
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(command.Context(), s.timeout)
 	defer cancel()
@@ -100,6 +110,26 @@ func (s *snapshotting) run(command *cobra.Command, name string) error {
 		_, _ = fmt.Fprintln(command.ErrOrStderr(), "warning:", warning) // the snapshot counts, not the talk about it
 	}
 	return s.write(command.OutOrStdout(), snapshot)
+}
+
+// options say how to collect; a destination cluster is there only with a kubeconfig.
+func (s *snapshotting) options() (report.Options, error) {
+	options := report.Options{Now: time.Now, Compared: s.compared}
+	if s.kubeconfig == "" {
+		if s.dryRun {
+			return options, cli.Mistake(errors.New("--dry-run: name the destination cluster with --kubeconfig"))
+		}
+		return options, nil
+	}
+	objects, err := cluster(s.kubeconfig)
+	if err != nil {
+		return options, err
+	}
+	options.Cluster = objects
+	if s.dryRun {
+		options.DryRun = objects
+	}
+	return options, nil
 }
 
 func (s *snapshotting) ref(name string) (argocd.Ref, error) {
@@ -116,7 +146,7 @@ func (s *snapshotting) ref(name string) (argocd.Ref, error) {
 	return ref, nil
 }
 
-func cluster(kubeconfig string) (report.Cluster, error) {
+func cluster(kubeconfig string) (*kube.Objects, error) {
 	config, err := kube.Config(kubeconfig)
 	if err != nil {
 		return nil, cli.Mistake(fmt.Errorf("--kubeconfig: %w", err))

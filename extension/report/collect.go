@@ -33,6 +33,8 @@ type Options struct {
 	Compared bool
 	// Cluster is the destination's API server, or nil.
 	Cluster Cluster
+	// DryRun is who answers dry runs of what is out of sync, or nil.
+	DryRun DryRunner
 }
 
 // collector is one run of Collect.
@@ -70,7 +72,7 @@ func Collect(ctx context.Context, client *argocd.Client, ref argocd.Ref, options
 	}
 	c.tree, err = client.ResourceTree(ctx, ref)
 	c.warn("the resource tree", err)
-	for _, step := range []func(context.Context){c.settings, c.hooks, c.commit, c.project, c.children, c.events, c.fromCluster} {
+	for _, step := range []func(context.Context){c.settings, c.hooks, c.commit, c.project, c.children, c.events, c.fromCluster, c.dryRuns} {
 		step(ctx)
 	}
 	c.neighbours()

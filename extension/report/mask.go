@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,15 +39,27 @@ func mask(s *drift.Snapshot) {
 	for i := range s.Resources {
 		r := &s.Resources[i]
 		shared := newMasks()
-		secret := r.Kind == "Secret" && r.Group == ""
-		for _, o := range []map[string]any{r.Target, r.Live, r.NormalizedLive, r.PredictedLive} {
+		secret := isSecret(r.ResourceRef)
+		sides := []map[string]any{r.Target, r.Live, r.NormalizedLive, r.PredictedLive}
+		if r.DryRun != nil {
+			sides = append(sides, r.DryRun.Result)
+		}
+		for _, o := range sides {
 			shared.document(o, "", secret)
+		}
+		if r.DryRun != nil && shared.given > 0 {
+			r.DryRun.Error = values.ReplaceAllString(r.DryRun.Error, "(hidden)")
 		}
 	}
 	for _, o := range slices.Concat(s.Related, s.Events) {
 		newMasks().document(o, "", false)
 	}
 }
+
+func isSecret(r drift.ResourceRef) bool { return r.Group == "" && r.Kind == "Secret" }
+
+// values are the parts of a refusal that may quote the object.
+var values = regexp.MustCompile("(?s)\"(?:[^\"\\\\]|\\\\.)*\"?|`[^`]*`?|'[^']*'?|\\{.*")
 
 // document masks an object, the Secrets inside of it, and the copies of Secrets in
 // its annotations. The path leads to it, lists written as "*", so that a value keeps

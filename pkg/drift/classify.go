@@ -34,7 +34,7 @@ func Classify(snapshot *Snapshot, options Options) (*Report, error) {
 	for _, found := range s.explainAll() {
 		findings = append(findings, found...)
 	}
-	findings = subsume(findings)
+	findings = s.heed(subsume(findings))
 	findings = append(findings, s.closing(findings)...)
 	report := s.report(findings)
 	if options.Prove {
@@ -186,7 +186,7 @@ func (s *situation) finding(r *resource, c *claim) Finding {
 		f.Fields = r.fieldsOf(c)
 	}
 	if f.Summary == "" {
-		f.Summary = c.mechanism.sentence()
+		f.Summary = c.mechanism.Summary()
 	}
 	f.Fixes = fixesFor(s, r, c, f.Fields)
 	return f

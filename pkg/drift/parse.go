@@ -52,6 +52,9 @@ func adopt(snapshot *Snapshot, whole map[string]any) {
 		r := &snapshot.Resources[i]
 		r.Target, r.Live = fields(entry, "target"), fields(entry, "live")
 		r.NormalizedLive, r.PredictedLive = fields(entry, "normalizedLive"), fields(entry, "predictedLive")
+		if r.DryRun != nil {
+			r.DryRun.Result = fields(entry, "dryRun", "result")
+		}
 	}
 	for i, entry := range list(whole, "related") {
 		if related, ok := entry.(map[string]any); ok && i < len(snapshot.Related) {

@@ -30,6 +30,8 @@ type Resource struct {
 	NormalizedLive map[string]any `json:"normalizedLive,omitempty"`
 	PredictedLive  map[string]any `json:"predictedLive,omitempty"`
 	Hook           bool           `json:"hook,omitempty"`
+	// DryRun is the API server's answer to a dry run of the sync; nil where it was not asked.
+	DryRun *DryRun `json:"dryRun,omitempty"`
 }
 
 // ResourceRef names an object. Version may be empty.

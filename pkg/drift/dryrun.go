@@ -1,0 +1,139 @@
+package drift
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// DryRun is what the API server answered when it was asked, without writing, what
+// a sync of the object would do. One of the two fields is set.
+type DryRun struct {
+	// Result is the object as it would be after the sync.
+	Result map[string]any `json:"result,omitempty"`
+	// Error is the refusal, in the API server's words.
+	Error string `json:"error,omitempty"`
+}
+
+// heed adds what dry runs say to the findings. A refusal makes an effect worse; that
+// a sync changes nothing makes better only what was feared for want of knowledge.
+func (s *situation) heed(findings []Finding) []Finding {
+	heard := map[key]bool{}
+	for _, r := range s.resources {
+		dry := r.given.DryRun
+		if dry == nil || r.given.Hook || r.target == nil || heard[keyOf(r.ref)] {
+			continue
+		}
+		heard[keyOf(r.ref)] = true
+		about := false
+		for i := range findings {
+			if keyOf(findings[i].Resource) == keyOf(r.ref) {
+				about = true
+				r.heed(dry, &findings[i])
+			}
+		}
+		if !about && dry.refused() {
+			// A sync applies what does not differ too.
+			c := r.refusedClaim(dry)
+			c.about = &r.ref
+			findings = append(findings, s.finding(nil, &c))
+		}
+	}
+	return findings
+}
+
+// refused reports whether the answer is about the object, and no accident of the way.
+func (d *DryRun) refused() bool { return d.Error != "" && !passing(d.Error) }
+
+// heed adds what the dry run says to one finding about the resource.
+func (r *resource) heed(dry *DryRun, f *Finding) {
+	switch {
+	case dry.refused():
+		if f.Mechanism == ExcludedResource {
+			return // Argo CD never applies it
+		}
+		c := r.refusedClaim(dry)
+		f.Sync = worse(f.Sync, c.sync)
+		f.Evidence = unique(append(slices.Clone(f.Evidence), c.evidence...))
+		f.Loss = unique(append(slices.Clone(f.Loss), c.loss...))
+		if f.Mechanism == c.mechanism && f.Mechanism != Unexplained {
+			f.Confidence = Certain
+		}
+	case dry.Result == nil:
+	case r.live == nil:
+		f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync creates it"))
+	default:
+		f.heed(r.changedBy(dry))
+	}
+}
+
+// heed adds how many fields the dry run of a sync changes.
+func (f *Finding) heed(changed []*difference) {
+	if len(changed) > 0 {
+		f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes "+count(len(changed), "field")+" of the object"))
+		f.worsen(changed)
+		return
+	}
+	f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes nothing"))
+	feared := f.Mechanism == Unexplained && f.Sync == OverwritesLive
+	if feared || f.Sync == Safe {
+		// The rules of other mechanisms know who loses what, also where the API
+		// server happens to put the same value in again.
+		f.Sync, f.Loss = Noop, nil
+	}
+}
+
+// worsen corrects a finding that holds for lasting what the dry run changes.
+func (f *Finding) worsen(changed []*difference) {
+	if f.Sync != Noop {
+		return
+	}
+	for _, field := range f.Fields {
+		if slices.ContainsFunc(changed, func(d *difference) bool { return d.pointer.Covers(field.Pointer) || field.Pointer.Covers(d.pointer) }) {
+			f.Sync = OverwritesLive
+			f.Evidence = append(f.Evidence, fmt.Sprintf("the dry run changes %s, which was held to stay as it is", field.Pointer))
+			f.Loss = append(slices.Clone(f.Loss), fmt.Sprintf("%s as it is live", field.Pointer))
+		}
+	}
+}
+
+// refusedClaim is the claim that a refused dry run makes.
+func (r *resource) refusedClaim(dry *DryRun) claim {
+	c := claim{mechanism: r.mechanismOf(failure{dry.Error, true}), confidence: Certain, sync: WillFail}
+	kind := string(c.mechanism)
+	if c.mechanism == Unexplained {
+		kind = "for a reason that no rule knows"
+		c.summary = "The API server refuses the sync of the resource for a reason that no rule knows."
+	}
+	c.evidence = []string{fmt.Sprintf("a dry run of the sync is refused (%s): %s", kind, r.quote(dry.Error))}
+	if slices.Contains([]Mechanism{ImmutableField, InvalidManifest, MergeKeyConflict}, c.mechanism) {
+		// kubectl deletes and creates anew only what is refused as invalid.
+		r.recreates(&c)
+	}
+	return c
+}
+
+// changedBy are the fields that the dry run changes, those aside that every write
+// changes or that say only who wrote.
+func (r *resource) changedBy(dry *DryRun) []*difference {
+	return slices.DeleteFunc(differences(r.live, dry.Result), bookkeeping)
+}
+
+// bookkeeping reports whether a difference between an object and its next version is
+// only the record of the write.
+func bookkeeping(d *difference) bool {
+	switch strings.Join(d.steps, " ") {
+	case "metadata managedFields", "metadata resourceVersion", "metadata generation", "metadata annotations " + lastAppliedAnnotation:
+		return true
+	case "metadata annotations":
+		// The record may be all the annotations of one side.
+		side := d.live
+		if d.inTarget {
+			side = d.target
+		}
+		annotations, ok := side.(map[string]any)
+		_, recorded := annotations[lastAppliedAnnotation]
+		return ok && d.inLive != d.inTarget && (len(annotations) == 0 || len(annotations) == 1 && recorded)
+	}
+	return len(d.steps) > 1 && d.steps[0] == "metadata" && d.steps[1] == "managedFields"
+}
