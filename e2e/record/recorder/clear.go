@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/e2e/record/cases"
@@ -83,11 +84,13 @@ func (s *Stage) outside(ctx context.Context) ([]*unstructured.Unstructured, erro
 
 // empty deletes everything in the stage's namespace.
 func (s *Stage) empty(ctx context.Context) error {
-	discover, err := discovery.NewDiscoveryClientForConfig(s.Plane.Config())
+	config := s.Plane.Config()
+	config.WarningHandler = rest.NoWarnings{} // what is deprecated is emptied, too
+	discover, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return fmt.Errorf("make discovery client: %w", err)
 	}
-	client, err := dynamic.NewForConfig(s.Plane.Config())
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("make dynamic client: %w", err)
 	}
