@@ -15,6 +15,7 @@ import (
 var (
 	corpus  = flag.String("corpus", "testdata/cases", "the `FOLDER` of the cases")
 	matrix  = flag.Bool("matrix", false, "print the confusion matrix and the scores")
+	update  = flag.Bool("update", false, "write docs/mechanisms.md anew")
 	explain = flag.Bool("explain", false, "print what is wrong with each case that rules are written for")
 )
 
@@ -39,6 +40,9 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
+		if given := asCompared(t, c); given != nil && !slices.Equal(lines(given), lines(report)) {
+			t.Errorf("%s: with what Argo CD itself compared, the findings are others:\n  %s\nwithout:\n  %s", c.Name, strings.Join(lines(given), "\n  "), strings.Join(lines(report), "\n  "))
+		}
 		s := scores[c.Holdout()]
 		wrong := s.add(c, report)
 		if *explain && !c.Holdout() && len(wrong) > 0 {
@@ -53,6 +57,39 @@ func TestCorpus(t *testing.T) {
 		}
 		s.check(t)
 	}
+}
+
+// asCompared classifies the case with Argo CD's own two documents in the snapshot, as
+// the page and `moorpin extension snapshot` have them; nil when there are none.
+func asCompared(t *testing.T, c cases.Case) *drift.Report {
+	t.Helper()
+	if c.ArgoCD == nil {
+		return nil
+	}
+	snapshot := c.Snapshot
+	snapshot.Resources = slices.Clone(snapshot.Resources)
+	for _, verdict := range c.ArgoCD.Resources {
+		for i := range snapshot.Resources {
+			r := &snapshot.Resources[i]
+			if same(r.ResourceRef, verdict.ResourceRef) && r.Live != nil && r.Target != nil && verdict.PredictedLive != nil {
+				r.NormalizedLive, r.PredictedLive = verdict.NormalizedLive, verdict.PredictedLive
+			}
+		}
+	}
+	report, err := drift.Classify(&snapshot, drift.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", c.Name, err)
+	}
+	return report
+}
+
+// lines spell the findings.
+func lines(report *drift.Report) []string {
+	var spelled []string
+	for _, f := range report.Findings {
+		spelled = append(spelled, fmt.Sprintf("%s %s %s/%s %v flagged=%t %s", f.Mechanism, f.Resource.Kind, f.Resource.Namespace, f.Resource.Name, pointers(f), f.Flagged, f.Sync))
+	}
+	return spelled
 }
 
 // score counts right and wrong answers.

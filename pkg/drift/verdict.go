@@ -30,7 +30,7 @@ func verdict(report *Report) string {
 	if hidden > 0 {
 		said += fmt.Sprintf(" %s hidden from Argo CD.", count(hidden, "field"))
 	}
-	return said + " " + report.Sync.sentence()
+	return said + " " + report.Sync.Summary()
 }
 
 func count(n int, of string) string {
@@ -40,8 +40,8 @@ func count(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// sentence says what the effect means to the person who would press the button.
-func (s Sync) sentence() string {
+// Summary says what the effect means to the person who would press the button.
+func (s Sync) Summary() string {
 	return map[Sync]string{
 		NothingToDo:      "There is nothing to sync.",
 		Noop:             "A sync succeeds and changes nothing.",
@@ -56,8 +56,8 @@ func (s Sync) sentence() string {
 	}[s]
 }
 
-// sentence says what the mechanism is.
-func (m Mechanism) sentence() string {
+// Summary says in one sentence what the mechanism is.
+func (m Mechanism) Summary() string {
 	if said, found := summaries[m]; found {
 		return said
 	}
