@@ -15,10 +15,23 @@ func (f *fixer) listDefault() []Fix {
 	}
 }
 
+// claimTemplate: newer API servers leave a template's creationTimestamp out, while the
+// merge that Argo CD predicts with writes null; no edit of Git makes these two equal.
 func (f *fixer) claimTemplate() []Fix {
-	return []Fix{f.gitFix(FixPinDefaultInGit, f.likeLive(f.fields),
+	pin := f.gitFix(FixPinDefaultInGit, f.likeLive(f.fields),
 		"The API server completes volumeClaimTemplates, and structured merge compares them as a whole; with the same fields in Git nothing is left to differ.",
-		"The values equal live's, so that the immutable field does not change.")}
+		"The values equal live's, so that the immutable field does not change.")
+	if !slices.ContainsFunc(f.fields, func(field Field) bool { return field.InTarget && field.Target == nil && !field.InLive }) {
+		return []Fix{pin}
+	}
+	pin.Why = "The API server completes volumeClaimTemplates, and structured merge compares them as a whole. Git can say the same fields, but not the creationTimestamp, which the merge predicts as null and this API server leaves out: server-side diff or the rule take that away. The values equal live's, so that the immutable field does not change."
+	rule := f.ruleFor()
+	rule.JSONPointers = []string{"/spec/volumeClaimTemplates"}
+	return []Fix{
+		pin,
+		f.serverSide("The API server completes its prediction too, so that none of the fields shows."),
+		f.ruled(FixIgnoreDifferencesNarrow, rule, "Rules are applied before the merge that brings the null in, so that none but one for the whole list helps. It hides every change of the templates, which are immutable."),
+	}
 }
 
 func (f *fixer) droppedDefault() []Fix {

@@ -20,7 +20,11 @@ const (
 // what identifies them. stable is false when an item is known by its position alone.
 func (f *fixer) narrowRule(fields []Field) (rule v1alpha1.ResourceIgnoreDifferences, stable bool) {
 	rule, stable = f.ruleFor(), true
-	for _, path := range f.locate(fields) {
+	paths := f.locate(fields)
+	if f.r.strategy == ServerSide {
+		paths = f.emptied(paths)
+	}
+	for _, path := range paths {
 		if !throughList(path) {
 			rule.JSONPointers = append(rule.JSONPointers, string(pointerOf(path)))
 			continue
@@ -29,6 +33,32 @@ func (f *fixer) narrowRule(fields []Field) (rule v1alpha1.ResourceIgnoreDifferen
 		rule.JQPathExpressions = append(rule.JQPathExpressions, jqPath(path))
 	}
 	return rule, stable
+}
+
+// emptied names the object in place of all of its fields: under server-side diff Argo
+// CD finds an object that its rule emptied to differ from the prediction's null.
+func (f *fixer) emptied(paths [][]pathStep) [][]pathStep {
+	covered := map[string]int{}
+	for _, path := range paths {
+		covered[string(pointerOf(path[:len(path)-1]))]++
+	}
+	var kept [][]pathStep
+	named := map[string]bool{}
+	for _, path := range paths {
+		above := path[:len(path)-1]
+		pointer := pointerOf(above)
+		held, _ := pointer.Value(f.r.live)
+		whole, isObject := held.(map[string]any)
+		if len(above) < 2 || above[len(above)-1].item || !isObject || len(whole) > covered[string(pointer)] {
+			kept = append(kept, path)
+			continue
+		}
+		if !named[string(pointer)] {
+			named[string(pointer)] = true
+			kept = append(kept, above)
+		}
+	}
+	return kept
 }
 
 // ruleFor is an entry for this one object that ignores nothing yet.

@@ -121,7 +121,8 @@ func (e *edit) synced(target object, after []*difference, allowed multiset) bool
 	var applied []change
 	for _, d := range left {
 		covered := mine.Covers(d.pointer) || slices.ContainsFunc(e.fields, func(f Field) bool { return d.pointer.Covers(f.Pointer) })
-		if !covered || isIndex(d.steps[len(d.steps)-1]) && d.inLive != d.inTarget {
+		null := d.inTarget && d.target == nil // the API server keeps none
+		if !covered || null || isIndex(d.steps[len(d.steps)-1]) && d.inLive != d.inTarget {
 			return false
 		}
 		path, plain := r.livePath(d.steps)
