@@ -142,7 +142,9 @@ func purge(ctx context.Context, place dynamic.ResourceInterface, object *unstruc
 		}
 	}
 	zero := int64(0)
-	err := place.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &zero})
+	// Nobody here collects what a Job leaves; it would wait for that for ever.
+	background := metav1.DeletePropagationBackground
+	err := place.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &zero, PropagationPolicy: &background})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete %s %s: %w", object.GetKind(), name, err)
 	}
