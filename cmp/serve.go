@@ -85,7 +85,7 @@ func tuneMemory() {
 
 // run serves until ctx ends.
 func (s *serving) run(ctx context.Context, logs io.Writer) (err error) {
-	log, err := newLogger(logs, s.logFormat, s.logLevel)
+	log, err := cli.Logger(logs, s.logFormat, s.logLevel)
 	if err != nil {
 		return err
 	}
@@ -224,20 +224,4 @@ func truth(is bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-func newLogger(out io.Writer, format, level string) (*slog.Logger, error) {
-	var least slog.Level
-	err := least.UnmarshalText([]byte(level))
-	if err != nil {
-		return nil, cli.Mistake(fmt.Errorf("--log-level: %q is not known; use debug, info, warn or error", level))
-	}
-	options := &slog.HandlerOptions{Level: least}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(out, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(out, options)), nil
-	}
-	return nil, cli.Mistake(fmt.Errorf("--log-format: %q is not known; use text or json", format))
 }

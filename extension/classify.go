@@ -24,6 +24,11 @@ does not see are marked as hidden.
 
 SNAPSHOT is a file, or -, the standard input.
 
+The effects of a sync, the worst last: nothing-to-do, noop, harmless-flap, safe, wait,
+blocked, will-fail, fights-controller, overwrites-live, destructive. A finding is
+certain, likely (a sign is missing) or possible (nothing speaks against it).
+docs/mechanisms.md says what each of them, and each mechanism, means.
+
 A fix is marked as proven when it was tried on the snapshot, the finding went away
 and nothing else appeared.
 
@@ -33,7 +38,7 @@ to dump it, in which order to delete it, and how to roll back. -o script is the 
 plan as a bash script, a dry run unless it is told otherwise. Moorpin itself deletes
 nothing.
 
-Exit codes: 0 fine, 1 something drifts (only with --check), 2 your mistake, 3 our
+Exit codes: 0 fine, 1 there is a finding (only with --check), 2 your mistake, 3 our
 failure.`
 
 const classifyExample = `  moorpin extension snapshot shop -o shop.json
@@ -67,7 +72,7 @@ func classifyCommand() *cobra.Command {
 	flags := command.Flags()
 	flags.StringVarP(&c.format, "output", "o", "text", "`FORMAT` of the report: text, json or markdown; or plan or script")
 	flags.BoolVar(&c.prove, "prove", true, "try each fix on the snapshot, and mark those that work as proven")
-	flags.BoolVar(&c.check, "check", false, "exit with 1 when something drifts, hidden from Argo CD or not")
+	flags.BoolVar(&c.check, "check", false, "exit with 1 when there is any finding: a difference, hidden from Argo CD or not, or another problem")
 	return command
 }
 
@@ -154,7 +159,7 @@ func readSnapshot(ctx context.Context, path string, in io.Reader) ([]byte, error
 	return data, nil
 }
 
-// drifting is the answer of --check: nil when nothing drifts.
+// drifting is the answer of --check: nil when there is no finding.
 func drifting(report *drift.Report) error {
 	findings := 0
 	for _, f := range report.Findings {
@@ -165,5 +170,5 @@ func drifting(report *drift.Report) error {
 	if findings == 0 {
 		return nil
 	}
-	return cli.Found(fmt.Errorf("--check: %s drifts; findings: %d", report.Application, findings))
+	return cli.Found(fmt.Errorf("--check: findings about %s: %d", report.Application, findings))
 }

@@ -1,12 +1,15 @@
 package extension
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -51,6 +54,24 @@ func (c *connection) client() (*argocd.Client, error) {
 		return nil, cli.Mistake(fmt.Errorf("connect to Argo CD: %w", err))
 	}
 	return client, nil
+}
+
+// explained says what to try where the address is not that of an Argo CD, which is the
+// user's mistake.
+func explained(err error) error {
+	var notJSON *json.SyntaxError
+	var noHost *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &noHost):
+		return cli.Mistake(fmt.Errorf("%w; is --server right? try --plaintext where it serves plain HTTP", err))
+	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"), strings.Contains(err.Error(), "first record does not look like a TLS handshake"):
+		return cli.Mistake(fmt.Errorf("%w; is --server right? try --plaintext", err))
+	case errors.As(err, &notJSON), strings.Contains(err.Error(), "invalid character '<'"):
+		return cli.Mistake(fmt.Errorf("%w; that is not Argo CD's API: check --server and --grpc-web-root-path", err))
+	case strings.Contains(err.Error(), "no API of Argo CD"):
+		return cli.Mistake(fmt.Errorf("%w (--server, --grpc-web-root-path)", err))
+	}
+	return err
 }
 
 func (c *connection) resolve() (argocd.Config, error) {

@@ -266,7 +266,7 @@ func TestClassify(t *testing.T) {
 		"markdown":       {"it becomes a comment", "", []string{file, "-o", "markdown"}, 0, "### 1. `ConfigMap web/c`"},
 		"json":           {"programs read it", "", []string{file, "-o", "json", "--prove=false"}, 0, `"pointer": "/data/a"`},
 		"standard input": {"pipes work", snapshotOf("live"), []string{"-"}, 0, "/data/a"},
-		"check":          {"something drifts", "", []string{file, "--check"}, 1, "--check: argocd/shop drifts; findings: 1"},
+		"check":          {"something drifts", "", []string{file, "--check"}, 1, "--check: findings about argocd/shop: 1"},
 		"check in sync":  {"nothing drifts", snapshotOf("git"), []string{"-", "--check"}, 0, "argocd/shop"},
 		"no such format": {"before any work", "", []string{file, "-o", "yaml"}, 2, "text, json, markdown, plan or script"},
 		"no such file":   {"the user named it", "", []string{filepath.Join(folder, "none")}, 2, "none"},

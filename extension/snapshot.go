@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func (s *snapshotting) run(command *cobra.Command, name string) error {
 	defer cancel()
 	snapshot, warnings, err := report.Collect(ctx, client, ref, options)
 	if err != nil {
-		return err //nolint:wrapcheck // the error names the step
+		return explained(err)
 	}
 	for _, warning := range warnings {
 		_, _ = fmt.Fprintln(command.ErrOrStderr(), "warning:", warning) // the snapshot counts, not the talk about it
@@ -133,6 +134,9 @@ func (s *snapshotting) options() (report.Options, error) {
 }
 
 func (s *snapshotting) ref(name string) (argocd.Ref, error) {
+	if strings.Count(name, "/") > 1 {
+		return argocd.Ref{}, cli.Mistake(fmt.Errorf("%q: APP is NAME or NAMESPACE/NAME", name))
+	}
 	ref, err := argocd.ParseRef(name)
 	if err != nil {
 		return ref, cli.Mistake(err)

@@ -27,6 +27,11 @@ func (c *collector) fromCluster(ctx context.Context) {
 	if c.options.Cluster == nil {
 		return
 	}
+	if c.options.Home && !c.goesHome() {
+		// Namespaces of that name on another cluster hold somebody else's objects.
+		c.argoCM(ctx)
+		return
+	}
 	c.definitions(ctx)
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		c.relate(c.listed(ctx, "admissionregistration.k8s.io", kind, "")...)
@@ -84,10 +89,15 @@ func (c *collector) listed(ctx context.Context, group, kind, namespace string) [
 	return objects
 }
 
+// goesHome reports whether the destination is the cluster that Argo CD runs in.
+func (c *collector) goesHome() bool {
+	return c.text("spec", "destination", "server") == "https://kubernetes.default.svc" || c.text("spec", "destination", "name") == "in-cluster"
+}
+
 // argoCM adds the keys of argocd-cm that bear on comparing, which only the cluster of Argo
 // CD itself has. Its other keys are nobody's business.
 func (c *collector) argoCM(ctx context.Context) {
-	if c.text("spec", "destination", "server") != "https://kubernetes.default.svc" && c.text("spec", "destination", "name") != "in-cluster" {
+	if !c.options.Home && !c.goesHome() {
 		return
 	}
 	home := c.home

@@ -33,6 +33,9 @@ type Options struct {
 	Compared bool
 	// Cluster is the destination's API server, or nil.
 	Cluster Cluster
+	// Home tells that Cluster is the one that Argo CD runs in, whatever the destination:
+	// it is then asked only about Applications that go there, and about Argo CD itself.
+	Home bool
 	// DryRun is who answers dry runs of what is out of sync, or nil.
 	DryRun DryRunner
 }

@@ -16,6 +16,9 @@ func Markdown(to io.Writer, report *drift.Report) error {
 	linef("## %s: %s\n", code(report.Application), prose(report.Verdict))
 	linef("sync: **%s**", prose(string(report.Sync)))
 	for i, f := range urgent(report) {
+		if quiet(report) {
+			break
+		}
 		hidden := ""
 		if !f.Flagged && len(f.Fields) > 0 {
 			hidden = ", hidden from Argo CD"
@@ -24,9 +27,9 @@ func Markdown(to io.Writer, report *drift.Report) error {
 		linef("**%s** (%s%s)  ", prose(string(f.Mechanism)), prose(string(f.Confidence)), hidden)
 		linef("%s\n", prose(f.Summary))
 		fields(linef, f.Fields)
-		linef("- sync: **%s**", prose(effect(f.Sync)))
+		linef("- sync: **%s**", prose(effect(&f)))
 		for _, lost := range f.Loss {
-			linef("- loses: %s", prose(lost))
+			linef("- %s: %s", lossWord(&f), prose(lost))
 		}
 		for _, evidence := range f.Evidence {
 			linef("- evidence: %s", prose(evidence))
@@ -55,7 +58,8 @@ func fields(linef func(string, ...any), fields []drift.Field) {
 		if f.Owner != nil {
 			by = ", by " + code(owner(f.Owner))
 		}
-		linef("- %s: target %s, live %s%s", code(string(f.Pointer)), code(value(f.Target, f.InTarget)), code(value(f.Live, f.InLive)), by)
+		target, live := sides(f)
+		linef("- %s: target %s, live %s%s", code(string(f.Pointer)), code(target), code(live), by)
 	}
 }
 

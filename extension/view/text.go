@@ -15,6 +15,9 @@ func Text(to io.Writer, report *drift.Report) error {
 	p.linef(0, "%s: %s", report.Application, report.Verdict)
 	p.linef(0, "sync: %s", report.Sync)
 	for i, finding := range urgent(report) {
+		if quiet(report) {
+			break
+		}
 		p.linef(0, "")
 		p.finding(i+1, finding)
 	}
@@ -48,9 +51,9 @@ func (p *page) finding(number int, f drift.Finding) {
 		p.linef(1, "%s", f.Summary)
 	}
 	p.fields(f.Fields)
-	p.linef(1, "sync      %s", effect(f.Sync))
+	p.linef(1, "sync      %s", effect(&f))
 	for _, lost := range f.Loss {
-		p.linef(1, "loses     %s", lost)
+		p.linef(1, "%-9s %s", lossWord(&f), lost)
 	}
 	for _, evidence := range f.Evidence {
 		p.linef(1, "evidence  %s", evidence)
@@ -76,8 +79,9 @@ func (p *page) fields(fields []drift.Field) {
 			return
 		}
 		p.linef(1, "%s", f.Pointer)
-		p.linef(2, "target  %s", value(f.Target, f.InTarget))
-		p.linef(2, "live    %s", value(f.Live, f.InLive))
+		target, live := sides(f)
+		p.linef(2, "target  %s", target)
+		p.linef(2, "live    %s", live)
 		if f.Owner != nil {
 			p.linef(2, "by      %s", owner(f.Owner))
 		}

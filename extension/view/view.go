@@ -22,31 +22,29 @@ const (
 	// mostFields is how many fields of a finding are shown.
 	mostFields = 20
 	// mostRunes is how much of a value is shown, mostProse of a sentence.
-	mostRunes = 300
+	mostRunes = 160
 	mostProse = 2000
 )
 
-// effects say in words what a sync would do.
-var effects = map[drift.Sync]string{
-	drift.NothingToDo:      "there is nothing to do",
-	drift.Noop:             "succeeds and changes nothing",
-	drift.HarmlessFlap:     "rewrites an equal spelling, which is rewritten back",
-	drift.Safe:             "does what Git says, and nobody loses anything",
-	drift.Waits:            "has to wait: an operation is under way or stuck",
-	drift.Blocked:          "cannot start",
-	drift.WillFail:         "starts and ends in an error",
-	drift.FightsController: "writes what a controller writes back",
-	drift.OverwritesLive:   "reverts a change that somebody may want",
-	drift.Destructive:      "deletes or blanks data",
+// effect is what a sync would do, by name and in words.
+func effect(f *drift.Finding) string {
+	return string(f.Sync) + ": " + f.Effect()
 }
 
-// effect is what a sync would do, by name and in words.
-func effect(sync drift.Sync) string {
-	words, known := effects[sync]
-	if !known {
-		return string(sync)
+// lossWord is what the sentences about what a sync takes are headed with.
+func lossWord(f *drift.Finding) string {
+	switch f.Mechanism { //nolint:exhaustive // all others take what somebody wants
+	case drift.TTLDeleted:
+		return "repeats"
+	case drift.RandomRender, drift.ChecksumChurn, drift.TimestampRender:
+		return "replaces"
 	}
-	return string(sync) + ", it " + words
+	return "loses"
+}
+
+// quiet reports whether there is nothing to say beyond the verdict.
+func quiet(report *drift.Report) bool {
+	return len(report.Findings) == 1 && report.Findings[0].Mechanism == drift.None
 }
 
 // urgent are the findings, those that need somebody first: by the effect of a sync,
@@ -79,6 +77,30 @@ func name(ref drift.ResourceRef) string {
 		return kind + " " + ref.Name
 	}
 	return kind + " " + ref.Namespace + "/" + ref.Name
+}
+
+// sides are both sides of a field on one line each; masks say only whether the hidden
+// values differ.
+func sides(f drift.Field) (target, live string) {
+	if !masked(f.Target) && !masked(f.Live) {
+		return value(f.Target, f.InTarget), value(f.Live, f.InLive)
+	}
+	hidden := func(v any, present bool) string {
+		switch {
+		case !present || !masked(v):
+			return value(v, present)
+		case f.InTarget && f.InLive && f.Target != f.Live:
+			return "(hidden, differs)"
+		}
+		return "(hidden)"
+	}
+	return hidden(f.Target, f.InTarget), hidden(f.Live, f.InLive)
+}
+
+// masked reports whether a value is what stands for a Secret's.
+func masked(v any) bool {
+	text, ok := v.(string)
+	return ok && len(text) >= 8 && strings.Trim(text, "+") == ""
 }
 
 // value is a side of a field on one line.

@@ -30,7 +30,14 @@ type Node struct {
 
 	// Health is Argo CD's word for it, or "".
 	Health string
+	// Restarts are those of a Pod's containers, as far as Argo CD says.
+	Restarts int
+	// Orphaned tells that the object is in the Application's namespace, but not of it.
+	Orphaned bool
 }
+
+// restartCount is what Argo CD calls the restarts of a Pod, where there are any.
+const restartCount = "Restart Count"
 
 // Application returns the whole object.
 func (c *Client) Application(ctx context.Context, ref Ref) (map[string]any, error) {
@@ -107,6 +114,10 @@ func (c *Client) ResourceTree(ctx context.Context, ref Ref) ([]Node, error) {
 		Health    struct {
 			Status string `json:"status"`
 		} `json:"health"`
+		Info []struct {
+			Name  string `json:"name"`
+			Value string `json:"value"`
+		} `json:"info"`
 	}
 	var answer struct {
 		Nodes         []node `json:"nodes"`
@@ -116,8 +127,14 @@ func (c *Client) ResourceTree(ctx context.Context, ref Ref) ([]Node, error) {
 		return nil, fmt.Errorf("read resource tree of %s: %w", ref, err)
 	}
 	nodes := make([]Node, 0, len(answer.Nodes)+len(answer.OrphanedNodes))
-	for _, n := range append(answer.Nodes, answer.OrphanedNodes...) {
-		nodes = append(nodes, Node{Group: n.Group, Version: n.Version, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, UID: n.UID, Health: n.Health.Status})
+	for i, n := range append(answer.Nodes, answer.OrphanedNodes...) {
+		made := Node{Group: n.Group, Version: n.Version, Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, UID: n.UID, Health: n.Health.Status, Orphaned: i >= len(answer.Nodes)}
+		for _, info := range n.Info {
+			if restarts, err := strconv.Atoi(info.Value); info.Name == restartCount && err == nil {
+				made.Restarts = restarts
+			}
+		}
+		nodes = append(nodes, made)
 	}
 	return nodes, nil
 }

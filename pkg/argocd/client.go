@@ -129,6 +129,23 @@ type question struct {
 
 // ask returns the body of the answer.
 func (c *Client) ask(ctx context.Context, q question) ([]byte, error) {
+	answer, err := c.open(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Close() }() // only read from
+	body, err := io.ReadAll(io.LimitReader(answer, c.bytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read Argo CD's answer to GET %s: %w", q.path, err)
+	}
+	if int64(len(body)) > c.bytes {
+		return nil, fmt.Errorf("Argo CD's answer to GET %s is larger than %d MiB", q.path, c.bytes>>20) //nolint:staticcheck // ST1005: a proper name
+	}
+	return body, nil
+}
+
+// open asks, and returns the body of an answer that is a success, to be closed.
+func (c *Client) open(ctx context.Context, q question) (io.ReadCloser, error) {
 	target := c.base + q.path
 	if len(q.query) > 0 {
 		target += "?" + q.query.Encode()
@@ -146,22 +163,27 @@ func (c *Client) ask(ctx context.Context, q question) ([]byte, error) {
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	defer func() { _ = response.Body.Close() }() // only read from
-	body, err := io.ReadAll(io.LimitReader(response.Body, c.bytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read Argo CD's answer to GET %s: %w", q.path, err)
+	if err := c.refused(response, q); err != nil {
+		_ = response.Body.Close() // only read from
+		return nil, err
 	}
+	return response.Body, nil
+}
+
+// refused is the error of an answer that is no success.
+func (c *Client) refused(response *http.Response, q question) error {
 	if response.StatusCode != http.StatusOK {
-		return nil, refusal(response.StatusCode, q.path, q.right, body)
-	}
-	if int64(len(body)) > c.bytes {
-		return nil, fmt.Errorf("Argo CD's answer to GET %s is larger than %d MiB", q.path, c.bytes>>20) //nolint:staticcheck // ST1005: a proper name
+		body, err := io.ReadAll(io.LimitReader(response.Body, c.bytes))
+		if err != nil {
+			return fmt.Errorf("read Argo CD's answer to GET %s: %w", q.path, err)
+		}
+		return refusal(response.StatusCode, q.path, q.right, body)
 	}
 	if strings.Contains(response.Header.Get("Content-Type"), "text/html") {
 		// What is no API path gets the page of the UI, with 200.
-		return nil, &Error{Status: response.StatusCode, Path: q.path, Message: "a web page", Advice: "this is no API of Argo CD: check the URL and the root path"}
+		return &Error{Status: response.StatusCode, Path: q.path, Message: "a web page", Advice: "this is no API of Argo CD: check the URL and the root path"}
 	}
-	return body, nil
+	return nil
 }
 
 // unreachable says why no answer came. The URL in the cause holds no secret.

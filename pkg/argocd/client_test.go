@@ -112,8 +112,8 @@ func TestAnswers(t *testing.T) {
 		}
 	})
 	t.Run("a tree has its orphans", func(t *testing.T) {
-		got, err := serve(t, answer(200, `{"nodes":[{"kind":"Pod","name":"a","health":{"status":"Degraded"}}],"orphanedNodes":[{"kind":"Pod","name":"b","uid":"2"}]}`)).ResourceTree(ctx, shop)
-		want := []argocd.Node{{Kind: "Pod", Name: "a", Health: "Degraded"}, {Kind: "Pod", Name: "b", UID: "2"}}
+		got, err := serve(t, answer(200, `{"nodes":[{"kind":"Pod","name":"a","health":{"status":"Degraded"},"info":[{"name":"Status Reason","value":"Error"},{"name":"Restart Count","value":"7"}]}],"orphanedNodes":[{"kind":"Pod","name":"b","uid":"2"}]}`)).ResourceTree(ctx, shop)
+		want := []argocd.Node{{Kind: "Pod", Name: "a", Health: "Degraded", Restarts: 7}, {Kind: "Pod", Name: "b", UID: "2", Orphaned: true}}
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%v, -want +got:\n%s", err, diff)
 		}

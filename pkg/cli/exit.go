@@ -1,5 +1,5 @@
-// Package cli is what the commands of all parts have in common: exit codes, and
-// reading that can be interrupted.
+// Package cli is what the commands of all parts have in common: exit codes,
+// reading that can be interrupted, and the log of those that serve.
 //
 // A command's errors carry their exit code to main: [Mistake] and [Found] mark them
 // where they arise, [Coded] gives one to all others.

@@ -2,6 +2,8 @@ package drift
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -12,16 +14,68 @@ import (
 type Options struct {
 	// Prove tries the fixes that can be tried, which costs a comparison each.
 	Prove bool
+	// Guard is for snapshots from somebody else: ignore rules that could take the
+	// process's time or memory are not run, and the report says so.
+	Guard bool
+	// Context ends the work early, with its error; nil never does.
+	Context context.Context
 }
 
 // Classify explains the snapshot. It does not change it. The error says which part
 // of the snapshot cannot be read; whatever the objects look like, there is a report.
 func Classify(snapshot *Snapshot, options Options) (*Report, error) {
+	s, err := arranged(snapshot, options)
+	if err != nil {
+		return nil, err
+	}
+	report := s.explain()
+	if options.Prove {
+		s.prove(report)
+	}
+	if err := s.ended(); err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// arranged is the snapshot made ready and compared.
+func arranged(snapshot *Snapshot, options Options) (*situation, error) {
 	s, err := newSituation(snapshot)
 	if err != nil {
 		return nil, err
 	}
+	if options.Context != nil {
+		s.ctx = options.Context
+	}
+	if options.Guard {
+		s.guard(s.ctx)
+	}
 	s.compare()
+	return s, nil
+}
+
+// ended returns why the work was not done to its end, if it was not.
+func (s *situation) ended() error {
+	if err := s.ctx.Err(); err != nil {
+		return fmt.Errorf("classify: %w", err)
+	}
+	if broken := s.broken.Load(); broken != nil {
+		return *broken
+	}
+	return nil
+}
+
+// survive makes an error of a panic: one hostile object must not end a process that
+// serves others. It is deferred in every goroutine.
+func (s *situation) survive() {
+	if cause := recover(); cause != nil {
+		err := fmt.Errorf("classify: the snapshot has a shape that no rule expects: %v", cause)
+		s.broken.CompareAndSwap(nil, &err)
+	}
+}
+
+// explain asks all rules.
+func (s *situation) explain() *Report {
 	var findings []Finding
 	for _, rule := range applicationRules {
 		for _, c := range rule.match(s) {
@@ -34,13 +88,12 @@ func Classify(snapshot *Snapshot, options Options) (*Report, error) {
 	for _, found := range s.explainAll() {
 		findings = append(findings, found...)
 	}
-	findings = s.heed(subsume(findings))
+	findings = s.heed(s.heedReplacing(s.doubtGuesses(subsume(findings))))
 	findings = append(findings, s.closing(findings)...)
 	report := s.report(findings)
-	if options.Prove {
-		s.prove(report)
-	}
-	return report, nil
+	s.warnUsed(report)
+	s.redact(report)
+	return report
 }
 
 // explainAll explains every resource, on all processors, in the order of the snapshot.
@@ -49,7 +102,8 @@ func (s *situation) explainAll() [][]Finding {
 	var running sync.WaitGroup
 	for _, portion := range portions(len(s.resources)) {
 		running.Go(func() {
-			for i := portion[0]; i < portion[1]; i++ {
+			defer s.survive()
+			for i := portion[0]; i < portion[1] && s.ctx.Err() == nil; i++ {
 				found[i] = s.resources[i].explain()
 			}
 		})
@@ -170,9 +224,10 @@ func lower(a, b Confidence) Confidence {
 
 // finding writes a claim out. r is nil for a claim about the Application.
 func (s *situation) finding(r *resource, c *claim) Finding {
+	c.evidence = together(c.evidence, c.differences)
 	f := Finding{
 		Mechanism: c.mechanism, Class: c.mechanism.Class(), Flagged: len(c.hidden) == 0 && c.mechanism != None, Confidence: c.confidence,
-		Evidence: unique(c.evidence), Sync: c.sync, Loss: unique(c.loss), Summary: c.summary, Fields: []Field{},
+		Evidence: slices.Clone(c.evidence), Sync: c.sync, Loss: unique(c.loss), Summary: c.summary, Fields: []Field{},
 	}
 	switch {
 	case c.about != nil:
@@ -213,7 +268,7 @@ func (r *resource) fieldsOf(c *claim) []Field {
 
 // report puts the findings together.
 func (s *situation) report(findings []Finding) *Report {
-	report := &Report{Application: s.app.Name, Counts: map[Mechanism]int{}, Findings: findings, Sync: NothingToDo}
+	report := &Report{Application: s.app.Name, Counts: map[Mechanism]int{}, Findings: findings, Sync: NothingToDo, Unheeded: s.unheeded}
 	if s.app.Namespace != "" {
 		report.Application = s.app.Namespace + "/" + s.app.Name
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -55,8 +56,23 @@ func (s *situation) compare() {
 		s.compareAll(groups[strategy], strategy)
 	}
 	for _, r := range groups[ServerSide] {
-		r.compareAlone(r.target, ServerSide, s.rules())
+		if s.ctx.Err() == nil {
+			r.compareAlone(r.target, ServerSide, s.rules())
+		}
 	}
+}
+
+// chunk is how many resources are compared before the deadline is looked at: fewer
+// where there are many ignore rules, each of which reads the object anew.
+func (s *situation) chunk() int {
+	entries := 0
+	for _, rule := range s.app.Spec.IgnoreDifferences {
+		entries += len(rule.JSONPointers) + len(rule.JQPathExpressions)
+	}
+	for _, override := range s.overrides {
+		entries += len(override.IgnoreDifferences.JSONPointers) + len(override.IgnoreDifferences.JQPathExpressions)
+	}
+	return max(1, 64/(1+entries/16))
 }
 
 // compareAll compares the resources in as many portions as there are processors.
@@ -71,11 +87,20 @@ func (s *situation) compareAll(resources []*resource, strategy Strategy) {
 		}
 		return
 	}
+	chunk := s.chunk()
 	size := max(16, (len(resources)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
 	for start := 0; start < len(resources); start += size {
 		portion := resources[start:min(start+size, len(resources))]
-		running.Go(func() { s.comparePortion(portion, strategy, config) })
+		running.Go(func() {
+			defer s.survive()
+			for some := range slices.Chunk(portion, chunk) {
+				if s.ctx.Err() != nil {
+					return
+				}
+				s.comparePortion(some, strategy, config)
+			}
+		})
 	}
 	running.Wait()
 }

@@ -26,12 +26,23 @@ const (
 	wantFixes      = 95
 )
 
+// legend says how to read what -matrix prints.
+var legend = fmt.Sprintf(`how to read this:
+  open            cases that rules are written for; kept aside: cases that nobody looks at while writing rules
+  right           mechanism and fields: at least %d%%; sync effect: at least %d%%; kind of the first fix: at least %d%%
+  flagged fields  must be exactly those of Argo CD in every recorded resource
+  dangerous       a sync called harmless that fights, overwrites or destroys: must be 0
+  a line "true -> answers" says how often the findings of a mechanism were answered how; "nothing" is no finding`, wantMechanisms, wantSync, wantFixes)
+
 // TestCorpus holds the reports against what was done in each case. A fifth of the
 // cases was kept aside while the rules were written; both scores are asked for.
 func TestCorpus(t *testing.T) {
 	all, err := cases.Load(t.Context(), *corpus)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *matrix {
+		t.Log(legend)
 	}
 	scores := map[bool]*score{false: newScore("open"), true: newScore("kept aside")}
 	for _, c := range all {

@@ -317,7 +317,7 @@ func (f *fixer) randomValue() []Fix {
 
 func (f *fixer) pinRandom() Fix {
 	why := "The chart makes new values at every render, and every sync puts them over those in use: give it the value, or the name of a Secret that exists (existingSecret in many charts)."
-	if f.r.ref.Group == "" && f.r.ref.Kind == "Secret" {
+	if f.r.isSecret() {
 		return f.gitFix(FixPinRandomValue, f.likeLive(f.fields), why, f.hiddenValues(), "Keep the live Secret's values: what runs was made with them.")
 	}
 	return f.gitFix(FixPinRandomValue, f.likeLive(f.fields), why)

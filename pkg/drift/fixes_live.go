@@ -29,12 +29,12 @@ func (f *fixer) hiddenValues() string {
 	return "Values of a Secret are never shown here: take them from where they are kept, and commit them encrypted."
 }
 
-// losses repeats what a sync would overwrite.
+// losses points to what a sync would overwrite, which the finding names.
 func (f *fixer) losses() string {
 	if len(f.claim.loss) == 0 {
 		return ""
 	}
-	return "Lost: " + some(f.claim.loss) + "."
+	return "What is lost is named above."
 }
 
 func (f *fixer) foreignApply() []Fix {

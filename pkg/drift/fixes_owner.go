@@ -36,7 +36,7 @@ func (f *fixer) oneOwner() []Fix {
 	}
 	return []Fix{
 		f.advice(FixSingleOwner, note(f.ref().words()+" is rendered by this Application and by "+other+".", "Delete its manifest from one of them, without pruning it there: first annotate it with "+syncOptionsAnnotation+": Prune=false, and sync."),
-			"Each sync of the one takes the object from the other. Let that one keep it whose life it shares.", f.losses()),
+			"Each sync of the one takes the object from the other. Keep it in the Application that it belongs to.", f.losses()),
 		{
 			Kind: FixSingleOwner, Where: InApplication, Snippet: f.application(nil, nil, "FailOnSharedResource=true"),
 			Why: "Until then: syncs of this Application fail instead of taking the object over.",
@@ -70,7 +70,7 @@ func (f *fixer) labelConflict() []Fix {
 
 func (f *fixer) pendingPrune() []Fix {
 	ref := f.ref()
-	snippet := note("First see who still refers to it (the plan for zombies lists them).") + "\n" + dumped(ref) +
+	snippet := note("First run: moorpin extension classify -o plan SNAPSHOT", "It lists who still refers to the object.") + "\n" + dumped(ref) +
 		lines(f.syncOne("--prune"))
 	return []Fix{f.operation(FixPruneAfterReview, snippet,
 		"Deletes what Git no longer renders, after a dump that brings it back with kubectl create.", f.losses(), f.warnFinalizers())}
@@ -206,10 +206,15 @@ func (f *fixer) namespaceMetadata() []Fix {
 	sync := f.operation(FixSync, lines(f.argocd("sync")), "Applies the changed managedNamespaceMetadata to the namespace.")
 	for _, r := range f.resources {
 		if r.ref.Group == "" && r.ref.Kind == "Namespace" && r.target != nil {
-			return []Fix{outside, sync}
+			return []Fix{outside}
 		}
 	}
-	return []Fix{sync, outside}
+	if policy := f.app.Spec.SyncPolicy; policy != nil && !policy.SyncOptions.HasOption("CreateNamespace=true") {
+		sync.Snippet = f.application(nil, nil, "CreateNamespace=true") + note("after that:", f.argocd("sync")) + "\n"
+		sync.Why = "Without CreateNamespace=true a sync does not touch the namespace: add the option, then sync."
+		sync.Where = InApplication
+	}
+	return []Fix{sync}
 }
 
 func assigned(pairs map[string]string) []string {

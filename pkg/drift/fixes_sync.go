@@ -115,11 +115,10 @@ func (f *fixer) hookStuck() []Fix {
 		changes = []change{{path: []pathStep{{field: "spec"}, {field: "ttlSecondsAfterFinished"}}, value: "...", remove: true}}
 	}
 	inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
-	return []Fix{
-		inner.gitFix(FixDropFieldFromGit, changes, "The hook ended and is gone, deleted by its own TTL, and Argo CD waits for its end for ever. Use "+hookDeleteAnnotation+" instead.",
-			"The running operation has to be ended first: "+f.argocd("terminate-op")),
-		f.hookFix(),
-	}
+	drop := inner.gitFix(FixDropFieldFromGit, changes, "The hook ended and is gone, deleted by its own TTL, and Argo CD waits for its end for ever. Use "+hookDeleteAnnotation+" instead.",
+		"The running operation has to be ended first.")
+	drop.Snippet += note("after the commit:", f.argocd("terminate-op"), f.argocd("sync")) + "\n"
+	return []Fix{drop}
 }
 
 // ttlRemovals take the fields out of a manifest that have the object deleted some
@@ -162,7 +161,7 @@ func (f *fixer) waitedFor() *resource {
 
 func (f *fixer) hookFix() Fix {
 	commands := f.inspect(f.waitedFor())
-	commands = append(commands, note("when the hook is mended in Git:"), f.argocd("terminate-op"), f.argocd("sync"))
+	commands = append(commands, note("when the hook is fixed in Git:"), f.argocd("terminate-op"), f.argocd("sync"))
 	return f.cluster(FixFixHook, lines(commands...), "The sync waits for a hook that does not end: its own logs say why. Ending the operation does not undo what was applied.")
 }
 
@@ -193,12 +192,12 @@ func (f *fixer) hookFailed() []Fix {
 			}
 		}
 	}
-	return []Fix{f.cluster(FixFixHook, lines(append(commands, f.argocd("sync"))...), "The hook failed by itself: mend it, then sync again, which runs all hooks again.")}
+	return []Fix{f.cluster(FixFixHook, lines(append(commands, f.argocd("sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
 }
 
 func (f *fixer) waveBlocked() []Fix {
 	return []Fix{f.cluster(FixFixWorkload, lines(f.inspect(f.waitedFor())...),
-		"The sync waits for this one to become healthy before it applies the next wave: mend it, or take it out of the early wave when nothing depends on it.")}
+		"The sync waits for this one to become healthy before it applies the next wave: fix it, or take it out of the early wave when nothing depends on it.")}
 }
 
 func (f *fixer) inProgress() []Fix {
@@ -206,7 +205,7 @@ func (f *fixer) inProgress() []Fix {
 }
 
 func (f *fixer) generation() []Fix {
-	return []Fix{f.advice(FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+note("when it is mended in Git: "+f.argocd("get", "--hard-refresh")),
+	return []Fix{f.advice(FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+note("when it is fixed in Git: "+f.argocd("get", "--hard-refresh")),
 		"Nothing can be rendered, so that there is nothing to compare or to sync; what is live stays as it is.")}
 }
 
@@ -216,7 +215,7 @@ func (f *fixer) emptyGuard() []Fix {
 }
 
 func (f *fixer) gaveUp() []Fix {
-	again := f.operation(FixSync, lines(f.argocd("sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is mended, one by hand starts it.")
+	again := f.operation(FixSync, lines(f.argocd("sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is fixed, a sync by hand starts it.")
 	terminate := f.operation(FixTerminateAndResync, lines(f.argocd("terminate-op"), f.argocd("sync")), "Ends the operation that still retries an old revision, and syncs the current one.")
 	if f.claim.sync == Waits {
 		return []Fix{terminate}
@@ -225,6 +224,10 @@ func (f *fixer) gaveUp() []Fix {
 }
 
 func (f *fixer) denied() []Fix {
+	if said := strings.Join(f.claim.evidence, "\n"); mentions(said, []string{"failed calling webhook"}) && !mentions(said, []string{"denied the request"}) {
+		return []Fix{f.advice(FixFixManifestToPolicy, f.told("Repair the webhook (its Service, its certificate), then sync again; the manifest may be fine:"),
+			"The API server could not ask the webhook, and was told to refuse then; no policy has judged the manifest yet.")}
+	}
 	return []Fix{f.advice(FixFixManifestToPolicy, f.told("Change "+f.ref().words()+" so that it satisfies what refused it:"),
 		"A policy or quota refused the request; a sync fails until the manifest satisfies it, or its owner makes an exception.")}
 }

@@ -14,7 +14,7 @@ const (
 
 // secret reports whether the field's value may be a Secret's.
 func (r *resource) secret(pointer fieldpath.Pointer) bool {
-	if r.ref.Group != "" || r.ref.Kind != "Secret" {
+	if !r.isSecret() {
 		return false
 	}
 	for _, holder := range []fieldpath.Pointer{"/data", "/stringData", "/metadata/annotations/" + "kubectl.kubernetes.io~1last-applied-configuration"} {

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,12 +13,18 @@ import (
 // MaxSnapshot is the size in bytes above which Parse refuses a snapshot.
 const MaxSnapshot = 512 << 20
 
+// makeOne says how to come to a snapshot.
+const makeOne = "make one with `moorpin extension snapshot APP`"
+
 // Parse reads a snapshot in JSON or YAML. Unknown keys are left alone. It refuses
 // what is larger than [MaxSnapshot], what is neither JSON nor YAML, and what has no
 // application.
 func Parse(data []byte) (*Snapshot, error) {
 	if len(data) > MaxSnapshot {
 		return nil, fmt.Errorf("snapshot: %d bytes are more than the limit of %d; leave out resources that are Synced", len(data), MaxSnapshot)
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, errors.New("snapshot: is empty; " + makeOne)
 	}
 	if !json.Valid(data) {
 		converted, err := yaml.YAMLToJSON(data)
@@ -26,12 +33,15 @@ func Parse(data []byte) (*Snapshot, error) {
 		}
 		data = converted
 	}
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return nil, errors.New("snapshot: is not a snapshot, which is one object with an application; " + makeOne)
+	}
 	snapshot := &Snapshot{}
 	if err := kjson.Unmarshal(data, snapshot); err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	if len(snapshot.Application) == 0 {
-		return nil, errors.New("snapshot: has no application; make one with `moorpin extension snapshot APP`")
+		return nil, errors.New("snapshot: is not a snapshot, as it has no application; " + makeOne)
 	}
 	// Only maps are read with whole numbers as such, so the parts are read as maps.
 	var whole map[string]any
@@ -39,6 +49,11 @@ func Parse(data []byte) (*Snapshot, error) {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
 	adopt(snapshot, whole)
+	for i, related := range snapshot.Related {
+		if text(related, "kind") == "" || text(related, "apiVersion") == "" {
+			return nil, fmt.Errorf("snapshot: related[%d] has no apiVersion or no kind, so nothing can be read from it; give the whole object or leave it out", i)
+		}
+	}
 	return snapshot, nil
 }
 

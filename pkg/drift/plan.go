@@ -50,6 +50,9 @@ type Check struct {
 	Resource ResourceRef `json:"resource"`
 	Question string      `json:"question"`
 	Command  string      `json:"command"`
+	// look is the kubectl command whose output is searched for the object's name;
+	// nil when the command is of another form.
+	look []string
 }
 
 // PlanFor makes a plan for what the report finds left behind: objects that require

@@ -44,13 +44,14 @@ func checksFor(ref ResourceRef, live object) []Check {
 		return []Check{{Resource: ref, Question: "Does anything in the cluster still use it? The command must print nothing.", Command: command(append([]string{"kubectl"}, guard...)...)}}
 	}
 	look := func(question, kinds, namespace string) []Check {
-		words := []string{"kubectl", "get", kinds, "--output=yaml"}
+		words := []string{"get", kinds, "--output=yaml"}
 		if namespace == "" {
 			words = append(words, "--all-namespaces")
 		} else {
 			words = append(words, "--namespace="+namespace)
 		}
-		return []Check{{Resource: ref, Question: question, Command: command(words...) + " | " + command("grep", "--line-number", "--fixed-strings", "-e", ref.Name)}}
+		shown := command(append([]string{"kubectl"}, words...)...) + " | " + command("grep", "--line-number", "--fixed-strings", "-e", ref.Name)
+		return []Check{{Resource: ref, Question: question, Command: shown, look: words}}
 	}
 	switch ref.Kind {
 	case "ConfigMap", "Secret", "ServiceAccount", "PersistentVolumeClaim":

@@ -168,6 +168,7 @@ case "$1" in
 get)
   for word in "$@"; do
     case "$word" in
+    pods,*) printf '%s' "${READERS-}"; exit ;;
     --output=yaml) printf 'apiVersion: v1\ndata:\n  uid: keep\nkind: X\nmetadata:\n  name: n\n  resourceVersion: "1"\n  uid: u\nspec: {}\n' ;;
     '--output=jsonpath={.metadata.uid}') printf '%s' "${UID_NOW-u-free}" ;;
     --output=name) printf '%s' "${INSTANCES-}" ;;
@@ -248,6 +249,15 @@ func TestPlanScript(t *testing.T) {
 	}
 	if _, calls = s.run("", []string{"DRY_RUN=0", "YES=1"}); strings.Count(calls, "<delete>") != 2 {
 		t.Errorf("YES=1 deletes both; called:\n%s", calls)
+	}
+	if printed, calls = s.run("", []string{"DRY_RUN=0", "YES=1", "READERS=name: free"}); strings.Count(calls, "<delete>") != 1 || !strings.Contains(printed, "name: free") {
+		t.Errorf("YES=1 does not answer whether the named object is needed; called:\n%s\nprinted:\n%s", calls, printed)
+	}
+	if _, calls = s.run("y\ny\nn\n", []string{"DRY_RUN=0", "READERS=name: free"}); strings.Count(calls, "<delete>") != 1 {
+		t.Errorf("two answers delete what is named elsewhere; called:\n%s", calls)
+	}
+	if _, calls = s.run("", []string{"DRY_RUN=0", "YES=1", "CHECKED=1", "READERS=name: free"}); strings.Count(calls, "<delete>") != 2 {
+		t.Errorf("CHECKED=1 answers it; called:\n%s", calls)
 	}
 	if printed, calls = s.run("", []string{"DRY_RUN=0", "YES=1", "INSTANCES=widget/w"}); strings.Contains(calls, "widgets.example.com>\n") && strings.Contains(calls, "<delete><--ignore-not-found><CustomResourceDefinition") || !strings.Contains(printed, "still in use") {
 		t.Errorf("a definition with instances stays; called:\n%s\nprinted:\n%s", calls, printed)

@@ -31,6 +31,11 @@ func (p Plan) Markdown() string {
 	return out.String()
 }
 
+// Dump is the command that writes the object to its file.
+func (d Deletion) Dump() string {
+	return command(append([]string{"kubectl"}, d.object("get", "--output=yaml")...)...) + " > " + shellWord(d.File)
+}
+
 func (p Plan) writeSteps(out *strings.Builder) {
 	if len(p.Delete) == 0 {
 		out.WriteString("\nThere is nothing to delete.\n")
@@ -38,7 +43,7 @@ func (p Plan) writeSteps(out *strings.Builder) {
 	}
 	out.WriteString("\n## Dump\n\nThe files may hold Secrets; only you can read them.\n\n```sh\numask 077\n")
 	for _, d := range p.Delete {
-		out.WriteString(command(append([]string{"kubectl"}, d.object("get", "--output=yaml")...)...) + " > " + shellWord(d.File) + "\n")
+		out.WriteString(d.Dump() + "\n")
 	}
 	out.WriteString("```\n\n## Delete, in this order\n\nWhat refers to something goes before it. Nothing in the snapshot refers to these any more.\n\n```sh\n")
 	for _, d := range p.Delete {

@@ -46,7 +46,11 @@ func (s *situation) prove(report *Report) {
 	var running sync.WaitGroup
 	for _, portion := range portions(len(fixes)) {
 		running.Go(func() {
+			defer s.survive()
 			for _, fix := range fixes[portion[0]:portion[1]] {
+				if s.ctx.Err() != nil {
+					return
+				}
 				fix.Proven = fix.edit.holds()
 			}
 		})
@@ -57,7 +61,7 @@ func (s *situation) prove(report *Report) {
 // holds tries the edit. Secrets are not tried.
 func (e *edit) holds() bool {
 	r := e.resource
-	if r == nil || r.target == nil || r.live == nil || r.ref.Group == "" && r.ref.Kind == "Secret" || !r.reproduced() {
+	if r == nil || r.target == nil || r.live == nil || r.isSecret() || !r.reproduced() {
 		return false
 	}
 	allowed := r.others(e.fields)

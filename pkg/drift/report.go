@@ -13,6 +13,9 @@ type Report struct {
 	Findings []Finding         `json:"findings"`
 	// Sync is what a sync would do now: the worst of the findings.
 	Sync Sync `json:"sync"`
+	// Unheeded are the ignore rules that a guarded classification did not run, one
+	// sentence each: what they would hide is reported as flagged.
+	Unheeded []string `json:"unheeded,omitempty"`
 }
 
 // Finding is one mechanism at work on one resource, or on the Application.

@@ -31,14 +31,14 @@ var fieldRules = []fieldRule{
 	each(AggregatedClusterrole, aggregatedClusterRole),
 	each(CABundleInjection, caBundle),
 	duplicateListKey,
-	each(QuantityFormat, quantityFormat),
-	each(ValueCanonicalised, valueCanonicalised),
+	likeness(each(QuantityFormat, quantityFormat)),
+	likeness(each(ValueCanonicalised, valueCanonicalised)),
 	each(STSVolumeclaimtemplate, volumeClaimTemplate),
 	crdListDefault,
 	each(DeprecatedAlias, deprecatedAlias),
 	each(UnknownFieldPruned, unknownFieldPruned),
 	each(EmptyVsAbsent, emptyVsAbsent),
-	each(ExplicitDefaultDropped, explicitDefaultDropped),
+	likeness(each(ExplicitDefaultDropped, explicitDefaultDropped)),
 	listReordered,
 	each(RolloutRestart, rolloutRestart),
 	replicas,
@@ -61,6 +61,27 @@ var fieldRules = []fieldRule{
 
 // hiddenRules find what Argo CD does not flag.
 var hiddenRules = []func(r *resource) []claim{hiddenByRules, hiddenDuplicates, hiddenAdditions}
+
+// likeness keeps a rule that judges by the values alone from what a person wrote, and
+// from what Git has changed since live was applied: however alike the two values are,
+// somebody wants another one.
+func likeness(rule fieldRule) fieldRule {
+	return func(r *resource, open []*difference) []claim {
+		left := make([]*difference, 0, len(open))
+		for _, d := range open {
+			if !r.wanted(d) {
+				left = append(left, d)
+			}
+		}
+		return rule(r, left)
+	}
+}
+
+// wanted reports whether somebody made the two sides differ: a person live, or Git.
+func (r *resource) wanted(d *difference) bool {
+	_, edited := manualEdit(r, d)
+	return edited || r.moved(d)
+}
 
 // each makes a rule of one that looks at one difference at a time.
 func each(mechanism Mechanism, match func(r *resource, d *difference) (claim, bool)) fieldRule {

@@ -125,7 +125,10 @@ func manifestGenerationError(s *situation) []claim {
 // #17358, #25064, #11136.
 func comparisonErrorSchema(s *situation) []claim {
 	errors := s.comparisonErrors().schema
-	if len(errors) == 0 || len(dryRunRefused(s)) > 0 {
+	if len(errors) == 0 {
+		return s.incomparable()
+	}
+	if len(dryRunRefused(s)) > 0 {
 		return nil
 	}
 	c := claim{mechanism: ComparisonErrorSchema, confidence: Certain, sync: Blocked}
@@ -136,6 +139,24 @@ func comparisonErrorSchema(s *situation) []claim {
 		if r.compareError != nil && len(c.evidence) < 8 {
 			c.evidence = append(c.evidence, fmt.Sprintf("%s cannot be compared here either", r.ref.words()))
 		}
+	}
+	return []claim{c}
+}
+
+// incomparable is what cannot be compared here though Argo CD, which may know other
+// schemas or has not looked yet, reports no error.
+func (s *situation) incomparable() []claim {
+	if len(s.app.Status.Conditions) > 0 {
+		return nil
+	}
+	c := claim{mechanism: ComparisonErrorSchema, confidence: Possible, sync: Blocked}
+	for _, r := range s.resources {
+		if r.compareError != nil && len(c.evidence) < 8 {
+			c.evidence = append(c.evidence, fmt.Sprintf("%s cannot be compared: %s", r.ref.words(), r.quote(r.compareError.Error())))
+		}
+	}
+	if len(c.evidence) == 0 {
+		return nil
 	}
 	return []claim{c}
 }

@@ -34,7 +34,7 @@ func autosyncEmptyGuard(s *situation) []claim {
 	if all {
 		// One cause, one finding: the resources left Git together.
 		s.blind = s.blind || !s.rendersAny()
-		c.evidence = append(c.evidence, fmt.Sprintf("all %d resources require pruning", len(s.app.Status.Resources)))
+		c.evidence = append(c.evidence, allOf(len(s.app.Status.Resources)))
 	}
 	for i, r := range s.resources {
 		if r.live != nil && r.target == nil && i < 20 {
@@ -42,6 +42,14 @@ func autosyncEmptyGuard(s *situation) []claim {
 		}
 	}
 	return []claim{c}
+}
+
+// allOf says how many resources require pruning when all do.
+func allOf(n int) string {
+	if n == 1 {
+		return "the only resource requires pruning"
+	}
+	return fmt.Sprintf("all %d resources require pruning", n)
 }
 
 // allRequirePruning reports whether Argo CD would prune every resource it lists.
@@ -93,7 +101,10 @@ func autosyncGaveUp(s *situation) []claim {
 		c.evidence = append(c.evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", short(syncedRevision(op)), op.Phase, quote(op.Message)))
 	}
 	if op != nil && op.RetryCount > 0 {
-		c.evidence = append(c.evidence, fmt.Sprintf("it was retried %d times", op.RetryCount))
+		c.evidence = append(c.evidence, "it was retried "+plural(int(op.RetryCount), "time"))
+	}
+	if op != nil && unreached(op.Message) {
+		c.evidence = append(c.evidence, "an admission webhook could not be reached, which is no refusal: once it answers, the same sync can succeed")
 	}
 	c.evidence = append(c.evidence, "Argo CD tries no revision twice by itself: a new commit or a sync by hand starts the next one")
 	return []claim{c}

@@ -76,11 +76,19 @@ func running(s *situation) (claim, bool) {
 		c.confidence = grade(len(trouble) > 0, known && age >= longMinutes)
 	}
 	if known {
-		c.evidence = append(c.evidence, fmt.Sprintf("it runs for %d minutes", int(age)))
+		c.evidence = append(c.evidence, "it has been running for "+minutes(age))
 	} else {
 		c.evidence = append(c.evidence, "the time of the snapshot is unknown, so its age is too")
 	}
 	return c, true
+}
+
+// minutes says how long something takes.
+func minutes(age float64) string {
+	if age < 1 {
+		return "less than a minute"
+	}
+	return count(int(age), "minute")
 }
 
 // grade turns two independent signs into a confidence.

@@ -144,6 +144,7 @@ func staleComparison(s *situation) []claim {
 		c.evidence = append(c.evidence, fmt.Sprintf("the status is of %s, and the cluster was written to at %s", stamp(*reconciled), stamp(written)))
 	} else {
 		c.confidence = Possible
+		c.evidence = append(c.evidence, "the status may be outdated, or Moorpin cannot see the difference")
 	}
 	return []claim{c}
 }

@@ -67,9 +67,22 @@ var passingMarks = []string{
 }
 
 // passing reports whether a failure says nothing about the object. What a webhook
-// or a policy refused is never passing, and a webhook that is away refuses too.
+// or a policy refused is never passing; that a webhook could not be reached is.
 func passing(message string) bool {
-	return mentions(message, passingMarks) && failureOf(message) != AdmissionDenied
+	return unreached(message) || mentions(message, passingMarks) && failureOf(message) != AdmissionDenied
+}
+
+// unreachedMarks are the words of a webhook that did not answer. A certificate that
+// is not trusted is not among them: that does not pass by itself.
+var unreachedMarks = []string{
+	"connection refused", "connection reset", "no endpoints available", "i/o timeout", "context deadline exceeded", "timed out", "no route to host", "eof",
+	"too many requests", "service unavailable", "tls handshake timeout",
+}
+
+// unreached reports whether the API server could not reach a webhook, which then
+// decided nothing.
+func unreached(message string) bool {
+	return mentions(message, []string{"failed calling webhook", "failed to call webhook"}) && mentions(message, unreachedMarks) && !mentions(message, []string{"denied the request"})
 }
 
 // overcome reports whether what a failure missed is there by now: the CRD with the
@@ -236,6 +249,20 @@ func (r *resource) servedOtherwise() string {
 			return fmt.Sprintf("%s is Kubernetes' own, so another version of it is served", wanted.Kind)
 		}
 	}
+	if version := r.servedVersion(wanted); version != "" {
+		return fmt.Sprintf("an object of the kind is live as %s, not as %s", version, wanted.Version)
+	}
+	return ""
+}
+
+// servedVersion is another version in which the snapshot holds a live object of the
+// kind; "" when there is none.
+func (r *resource) servedVersion(wanted ResourceRef) string {
+	for _, other := range r.situation.byKind(wanted.Group, wanted.Kind) {
+		if version := refOf(other.live).Version; other.live != nil && version != wanted.Version {
+			return version
+		}
+	}
 	return ""
 }
 
@@ -288,7 +315,7 @@ func (r *resource) failedClaim(f failure) claim {
 
 // quote quotes a message about the resource; one about a Secret may hold its values.
 func (r *resource) quote(message string) string {
-	if r.ref.Group == "" && r.ref.Kind == "Secret" {
+	if r.isSecret() {
 		head, _, _ := strings.Cut(message, "\n")
 		return secretValues.ReplaceAllString(quote(head), "(hidden)")
 	}

@@ -201,8 +201,7 @@ func annotationTooLong(r *resource, open []*difference) (claim, bool) {
 
 // tooLong reports whether a client-side apply of the target exceeds the limit.
 func (r *resource) tooLong() bool {
-	policy := r.situation.app.Spec.SyncPolicy
-	replaces := hasOption(r.target, syncOptionsAnnotation, "Replace=true") || policy != nil && policy.SyncOptions.HasOption("Replace=true")
+	replaces, _ := r.replaces()
 	return !replaces && !r.syncsServerSide() && size(r.target, maxAnnotations) > maxAnnotations
 }
 

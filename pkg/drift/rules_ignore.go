@@ -174,7 +174,7 @@ func (r *resource) reviseDeadRules(claims []claim) []claim {
 			}
 			revised = append(revised, claim{
 				mechanism: IgnoreRuleDead, differences: []*difference{d}, confidence: Likely, sync: c.sync, loss: c.loss,
-				evidence: append([]string{why, "underneath lies " + string(c.mechanism)}, c.evidence...),
+				evidence: append([]string{why, "without the rule this would be " + string(c.mechanism)}, c.evidence...),
 			})
 		}
 		if len(rest.differences) > 0 || len(c.differences) == 0 {
@@ -295,7 +295,7 @@ func (r *resource) aimsByJQ(path string, d *difference) (aims bool, why string) 
 	}
 	selected := 0
 	for _, side := range []object{r.normalized, r.predicted} {
-		found, err := selects(code, side)
+		found, err := selects(r.situation.ctx, code, side)
 		if err != nil {
 			return names, fmt.Sprintf("the jq path %q does not fit the object: %v", path, err)
 		}
@@ -336,8 +336,8 @@ func mentionsField(path string, d *difference) bool {
 const maxSelected = 10000
 
 // selects returns the pointers that a compiled jq path names in a document.
-func selects(code *gojq.Code, document object) ([]fieldpath.Pointer, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), normalizers.DefaultJQExecutionTimeout)
+func selects(ctx context.Context, code *gojq.Code, document object) ([]fieldpath.Pointer, error) {
+	ctx, cancel := context.WithTimeout(ctx, normalizers.DefaultJQExecutionTimeout)
 	defer cancel()
 	value, ok := code.RunWithContext(ctx, plainNumbers(document)).Next()
 	if !ok {

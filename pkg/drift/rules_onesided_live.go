@@ -132,7 +132,7 @@ func trackingLabelCopied(r *resource) (claim, bool) {
 // Evidence: the tracking id. Source: controller/state.go.
 func othersResource(r *resource) (claim, bool) {
 	app, claimed := r.claimant()
-	if !claimed || annotation(r.live, trackingIDAnnotation) == "" {
+	if !claimed || annotation(r.live, trackingIDAnnotation) == "" || r.situation.settings.tracking == trackLabel {
 		return claim{}, false
 	}
 	return claim{confidence: Likely, sync: Noop, evidence: []string{fmt.Sprintf("the live object is marked for Application %s", app)}}, true
@@ -140,8 +140,8 @@ func othersResource(r *resource) (claim, bool) {
 
 // pruneProtected: Git no longer renders the object, and it says itself that it is
 // not to be pruned, or not without a confirmation.
-// Evidence: Prune=false or Prune=confirm in its sync options, or "ignored (no
-// prune)" of the last sync; IgnoreExtraneous in its compare options. An operation
+// Evidence: Prune=false or Prune=confirm in its sync options as they are
+// now, whatever the last sync found; IgnoreExtraneous in its compare options. An operation
 // that waits for the confirmation already is waited for. Source:
 // gitops-engine sync_context.go, pruneObject; #17188, #8134, #25193.
 func pruneProtected(r *resource) (claim, bool) {
@@ -153,8 +153,6 @@ func pruneProtected(r *resource) (claim, bool) {
 	case hasOption(r.live, syncOptionsAnnotation, synccommon.SyncOptionPruneRequireConfirm):
 		c.evidence = append(c.evidence, "its sync options say Prune=confirm: nothing deletes it before somebody confirms, and a sync waits for that")
 		c.sync = Waits
-	case r.result != nil && strings.Contains(r.result.Message, "no prune"):
-		c.evidence = append(c.evidence, "the last sync skipped it: "+quote(r.result.Message))
 	case policy != nil && policy.SyncOptions.HasOption(synccommon.SyncOptionDisablePrune) && !r.situation.settings.version.before(3, 0):
 		c.confidence = Likely
 		c.evidence = append(c.evidence, "the Application's sync options say Prune=false")

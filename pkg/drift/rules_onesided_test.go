@@ -36,7 +36,7 @@ resources: [{target: {apiVersion: v1, kind: ConfigMap, metadata: {name: settings
 		"never ran": {"a TTL alone is no evidence", job(`history: []`), []string{"resource-missing Job/seed safe certain"}},
 		"kind not served": {
 			"the API server says so", failed("Big", `no matches for kind "Big" in version "example.com/v1"`),
-			[]string{"missing-crd Big/big will-fail certain"},
+			[]string{"missing-crd Big/big will-fail possible"},
 		},
 		"kind not served, in Argo's words": {
 			"the permission check says so", failed("Big", `The Kubernetes API could not find example.com/Big for requested resource web/big. Make sure the "Big" CRD is installed on the destination cluster.`),

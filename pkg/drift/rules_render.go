@@ -67,6 +67,22 @@ func (r *resource) appliedByArgo(d *difference) bool {
 	return w.argo || r.appliedParts(d, w)
 }
 
+// moved reports whether live is still what Argo CD applied last, and Git says something
+// else since.
+func (r *resource) moved(d *difference) bool {
+	rendered := r.situation.rendering()
+	switch {
+	case rendered == sameSource:
+		return false
+	case r.lastApplied != nil:
+		return r.appliedByArgo(d) && (d.inGit != d.inApplied || !equal(d.git, d.applied))
+	case rendered == newSource && d.inLive:
+		w := r.writersOf(d)
+		return w.role == nobody && slices.ContainsFunc(w.all, func(owner Owner) bool { return r.roleOf(owner) == argo && owner.Operation == "Apply" })
+	}
+	return false
+}
+
 // appliedParts reports whether Argo CD owns the field with others, or nobody is known to own anything.
 func (r *resource) appliedParts(d *difference, w writers) bool {
 	return d.inTarget && w.role == nobody && !r.hasOwners()
@@ -121,7 +137,7 @@ func (r *resource) churn(d *difference) claim {
 			string(d.pointer) + " is a checksum of something that renders differently each time; a sync restarts what it stands in",
 		}}
 	}
-	c := claim{mechanism: RandomRender, confidence: Possible, sync: Destructive, loss: []string{r.lost(d)}, evidence: []string{
+	c := claim{mechanism: RandomRender, confidence: Possible, sync: Destructive, loss: []string{r.inUse(d)}, evidence: []string{
 		string(d.pointer) + " is rendered anew each time; a sync replaces the value that is in use",
 	}}
 	if secret || opaque(d.live) && opaque(d.target) {
@@ -275,13 +291,18 @@ func webhookOverwrite(r *resource, d *difference) (claim, bool) {
 	if r.lastApplied != nil && (!d.inApplied || !equal(d.applied, d.git)) {
 		return claim{}, false
 	}
-	if !d.inLive && len(r.webhooks()) == 0 {
-		return claim{}, false
+	if !d.inLive {
+		if remover, found := r.remover(); len(r.webhooks()) == 0 || found && r.roleOf(remover) == person {
+			return claim{}, false
+		}
 	}
 	c := claim{sync: Noop, evidence: []string{fmt.Sprintf(
 		"%s was applied as %s and is %s live, and Argo CD is its only owner: admission changed it",
 		d.pointer, r.show(d.pointer, d.git, true), r.show(d.pointer, d.live, d.inLive))}}
 	c.confidence = r.admitted(&c)
+	if !d.inLive {
+		c.confidence = Likely // what somebody takes away leaves no trace
+	}
 	return c, true
 }
 
@@ -331,7 +352,11 @@ func matchesResource(patterns []any, kind string) bool {
 func unexplained(r *resource, left []*difference) claim {
 	c := claim{mechanism: Unexplained, differences: left, confidence: Possible, sync: OverwritesLive}
 	for _, d := range left {
-		c.loss = append(c.loss, r.lost(d))
+		if d.inLive {
+			c.loss = append(c.loss, r.lost(d))
+		} else {
+			c.evidence = append(c.evidence, putBack(d))
+		}
 	}
 	c.evidence = append(c.evidence, "ruled out: a schema default, another spelling, another order, a tool of people, a controller, a webhook, a newer revision")
 	if !r.hasOwners() {

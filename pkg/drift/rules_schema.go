@@ -17,9 +17,12 @@ func crdListDefault(r *resource, open []*difference) []claim {
 		return nil
 	}
 	pinned, has := r.pinned()
+	if !has {
+		return r.guessedDefaults(open)
+	}
 	var claims []claim
 	for _, d := range open {
-		if d.inTarget || d.inGit || !has {
+		if d.inTarget || d.inGit {
 			continue
 		}
 		value, found := followAside(pinned, r, d)
@@ -154,8 +157,9 @@ func deprecatedAlias(r *resource, d *difference) (claim, bool) {
 		sibling, found := follow(r.normalized, r.normalized, append(append([]string{}, parent...), other))
 		same := found && d.inLive && equal(sibling, d.live)
 		_, inGit := follow(r.target, r.normalized, append(append([]string{}, parent...), other))
-		if !same || d.inTarget && d.inLive && !inGit && !equal(d.applied, d.live) {
-			continue
+		both := d.inTarget && d.inLive
+		if !same || both && (name == pair[0] || !inGit && !equal(d.applied, d.live)) {
+			continue // the first of the pair wins: another value of it is applied
 		}
 		return claim{confidence: Certain, sync: Noop, evidence: []string{
 			fmt.Sprintf("%s and %s name the same thing; the API server keeps them equal, so that one brings the other back", pair[0], pair[1]),
@@ -181,19 +185,22 @@ func emptyVsAbsent(r *resource, d *difference) (claim, bool) {
 	if !d.inGit || !isEmpty(d.git) || isZero(d.git) && !r.builtIn() {
 		return claim{}, false
 	}
+	if !r.builtIn() && (d.inLive || !r.droppedByServer(d)) {
+		return claim{}, false
+	}
+	sync := r.syncOfEmpty(d)
+	if sync != WillFail && r.wanted(d) {
+		return claim{}, false
+	}
 	if !d.inLive {
-		if !r.builtIn() && !r.droppedByServer(d) {
-			return claim{}, false
-		}
-		return claim{confidence: Certain, sync: r.syncOfEmpty(d), evidence: []string{
+		return claim{confidence: Certain, sync: sync, evidence: []string{
 			fmt.Sprintf("Git sets %s to %s, which the API server does not keep", d.pointer, canonical(d.git)),
 		}}, true
 	}
-	w := r.writersOf(d)
-	if w.role != nobody || !r.builtIn() || !isEmpty(d.target) || r.ref.Kind == "Secret" || r.ref.Kind == "ConfigMap" {
+	if r.writersOf(d).role != nobody || !isEmpty(d.target) || r.ref.Kind == "Secret" || r.ref.Kind == "ConfigMap" {
 		return claim{}, false
 	}
-	return claim{confidence: Likely, sync: r.syncOfEmpty(d), evidence: []string{
+	return claim{confidence: Likely, sync: sync, evidence: []string{
 		fmt.Sprintf("Git sets %s to %s, and the API server allocated %s", d.pointer, canonical(d.git), r.show(d.pointer, d.live, true)),
 	}}, true
 }
@@ -240,8 +247,14 @@ func (r *resource) nullInGit(d *difference) (fieldpath.Pointer, bool) {
 // zero values out. Evidence: the schema knows the field and would keep the value, and
 // live has nothing.
 func explicitDefaultDropped(r *resource, d *difference) (claim, bool) {
-	if d.inLive || !d.inGit || !isZero(d.git) && !isEmpty(d.git) || d.git == nil {
+	if d.inLive || !d.inGit || !isZero(d.git) && !isEmpty(d.git) || d.git == nil || r.builtIn() {
 		return claim{}, false
+	}
+	if _, whole := d.git.(map[string]any); whole {
+		// A type leaves its zero values out one by one; all of them at once is somebody's wish.
+		if remover, found := r.remover(); found && r.roleOf(remover) == person {
+			return claim{}, false
+		}
 	}
 	c := claim{confidence: Likely, sync: HarmlessFlap, evidence: []string{
 		fmt.Sprintf("Git sets %s to %s, the zero value, which a controller leaves out when it writes the object back", d.pointer, canonical(d.git)),
@@ -266,7 +279,7 @@ func (r *resource) lastController() (Owner, bool) {
 	}
 	var found []Owner
 	for _, owner := range r.owners.entries {
-		if r.roleOf(owner) == controller {
+		if r.roleOf(owner) == controller && owner.Subresource == "" {
 			found = append(found, owner)
 		}
 	}
@@ -323,4 +336,9 @@ func (r *resource) lost(d *difference) string {
 		}
 	}
 	return said
+}
+
+// inUse says which rendered value a sync replaces, though nobody changed it live.
+func (r *resource) inUse(d *difference) string {
+	return fmt.Sprintf("%s: %s, which is in use", d.pointer, r.show(d.pointer, d.live, d.inLive))
 }

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,8 +28,8 @@ func lastAppliedInGit(r *resource, d *difference) (claim, bool) {
 
 // statusInGit: Git declares a status, which a sync cannot write because status is
 // a subresource. Evidence: the field lies below /status and Git has it.
-func statusInGit(_ *resource, d *difference) (claim, bool) {
-	if d.steps[0] != "status" {
+func statusInGit(r *resource, d *difference) (claim, bool) {
+	if d.steps[0] != "status" || r.statusIsPlain() {
 		return claim{}, false
 	}
 	return claim{confidence: Certain, sync: Noop, evidence: []string{"Git declares " + string(d.pointer) + "; a sync cannot write status, its controller does"}}, d.inGit || d.inTarget
@@ -75,13 +76,21 @@ func quantityFormat(r *resource, d *difference) (claim, bool) {
 	}
 	found, known := r.shape()
 	if known {
-		if found, known = found.at(d.steps); known && found.goType != nil && !found.quantity() && !found.intOrString() {
-			return claim{}, false
-		}
+		found, known = found.at(d.steps)
+	}
+	typed := known && (found.quantity() || found.intOrString())
+	if !typed && (known && found.goType != nil || !hasUnit(d.live) && !hasUnit(d.target)) {
+		return claim{}, false // 1.1 and 1.10 are two versions
 	}
 	return claim{confidence: Certain, sync: HarmlessFlap, evidence: []string{
 		string(d.pointer) + ": " + canonical(d.target) + " in Git and " + canonical(d.live) + " live are the same quantity",
 	}}, true
+}
+
+// hasUnit reports whether a value is spelled as nothing but a quantity is: with a unit.
+func hasUnit(value any) bool {
+	spelled := plain(value)
+	return spelled != "" && strings.ContainsAny(spelled[len(spelled)-1:], "munkKMGTPEi")
 }
 
 // amounts reports whether a field can hold a quantity: text in metadata or of a
@@ -110,7 +119,7 @@ func valueCanonicalised(r *resource, d *difference) (claim, bool) {
 	}
 	as, same := sameMeaning(plain(d.live), plain(d.target))
 	w := r.writersOf(d)
-	if !same || w.role == person && as == "text" {
+	if !same {
 		return claim{}, false
 	}
 	c := claim{confidence: Certain, sync: Noop, evidence: []string{
@@ -125,7 +134,7 @@ func valueCanonicalised(r *resource, d *difference) (claim, bool) {
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9*]([A-Za-z0-9.-]*[A-Za-z0-9])?\.?$`)
 
-// sameMeaning says as what two different texts are equal.
+// sameMeaning says as what two different texts are equal: a live one, and Git's.
 func sameMeaning(a, b string) (string, bool) {
 	if a == "" || b == "" {
 		return "", false
@@ -147,23 +156,26 @@ func sameMeaning(a, b string) (string, bool) {
 			return "network", true
 		}
 	}
-	if hostName.MatchString(a) && hostName.MatchString(b) && strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, ".")) {
-		return "name, whatever its case", true
+	// Only what has a dot is for sure the name of a host, and live has it in lower case.
+	if hostName.MatchString(a) && hostName.MatchString(b) && strings.Contains(a, ".") && strings.ToLower(a) == a &&
+		strings.TrimSuffix(a, ".") == strings.ToLower(strings.TrimSuffix(b, ".")) {
+		return "host name, whatever its case", true
 	}
 	if a == b {
 		return "number", true
 	}
-	if strings.TrimSpace(a) == strings.TrimSpace(b) {
+	if a == strings.TrimSpace(b) {
 		return "text, white space at the ends apart", true
 	}
 	return "", false
 }
 
 // listReordered: a list holds the same items on both sides in another order.
-// Evidence: the multisets of items are equal.
+// Evidence: the multisets of items are equal. Counter-evidence: a person or Git moved
+// an item, which somebody wants.
 func listReordered(r *resource, open []*difference) []claim {
-	judged := map[string]bool{}
-	var claims []claim
+	moved := map[string][]*difference{}
+	wanted := map[string]bool{}
 	for _, d := range open {
 		// The outermost list decides: its items may hold lists themselves.
 		for i := 1; i < len(d.steps); i++ {
@@ -171,21 +183,32 @@ func listReordered(r *resource, open []*difference) []claim {
 				continue
 			}
 			held := strings.Join(d.steps[:i], "\x00")
-			same, known := judged[held]
-			if !known {
-				same = permuted(r, d.steps[:i])
-				judged[held] = same
-			}
-			if same {
-				claims = append(claims, claim{
-					mechanism: ListReordered, differences: []*difference{d}, confidence: Certain, sync: HarmlessFlap,
-					evidence: []string{"the list that holds " + string(d.pointer) + " has the same items in another order"},
-				})
+			if len(moved[held]) > 0 || permuted(r, d.steps[:i]) {
+				moved[held] = append(moved[held], d)
+				wanted[held] = wanted[held] || r.wanted(d)
 				break
 			}
 		}
 	}
+	var claims []claim
+	for _, held := range slices.Sorted(maps.Keys(moved)) {
+		for _, d := range moved[held] {
+			if !wanted[held] {
+				claims = append(claims, r.reordered(d))
+			}
+		}
+	}
 	return claims
+}
+
+func (r *resource) reordered(d *difference) claim {
+	c := r.claimOf(d, Certain, HarmlessFlap, "the list that holds "+string(d.pointer)+" has the same items in another order")
+	// The order of items with keys has no owner.
+	if remover, found := r.remover(); found && r.roleOf(remover) == person {
+		c = r.claimOf(d, Likely, OverwritesLive, c.evidence[0], "after Argo CD, the object was written by "+by(remover))
+	}
+	c.mechanism, c.differences = ListReordered, []*difference{d}
+	return c
 }
 
 // permuted reports whether the list at the steps holds the same items in another order.

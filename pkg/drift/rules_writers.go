@@ -13,7 +13,11 @@ import (
 func (r *resource) claimOf(d *difference, confidence Confidence, sync Sync, evidence ...string) claim {
 	c := claim{confidence: confidence, sync: sync, evidence: evidence}
 	if sync == OverwritesLive || sync == Destructive || sync == FightsController {
-		c.loss = []string{r.lost(d)}
+		if d.inLive {
+			c.loss = []string{r.lost(d)}
+		} else {
+			c.evidence = append(c.evidence, putBack(d))
+		}
 	}
 	return c
 }
@@ -126,7 +130,7 @@ func removedByHand(r *resource, d *difference) (claim, bool) {
 	if !d.inLive && d.inApplied && !equal(d.applied, d.git) {
 		return claim{}, false
 	}
-	evidence := []string{fmt.Sprintf("%s is declared in Git and is %s live, and managedFields do not say who changed it", d.pointer, r.show(d.pointer, d.live, d.inLive))}
+	evidence := []string{fmt.Sprintf("%s is declared in Git and %s, and managedFields do not say who changed it", d.pointer, r.isLive(d))}
 	if d.inApplied {
 		evidence = append(evidence, "it was applied before")
 	}

@@ -48,6 +48,24 @@ func (r *resource) findShape() (shape, bool) {
 	return shape{goType: goType}, known
 }
 
+// statusIsPlain reports whether the kind's CRD has no status subresource, so that
+// status is a field like others.
+func (r *resource) statusIsPlain() bool {
+	crd, ok := r.situation.crd(r.ref.Group, r.ref.Kind)
+	if !ok {
+		return false
+	}
+	version := refOf(r.target).Version
+	for _, v := range list(crd, "spec", "versions") {
+		if text(v, "name") == version {
+			_, has := at(fields(v, "subresources"), "status")
+			_, all := at(crd, "spec", "subresources", "status")
+			return !has && !all
+		}
+	}
+	return false
+}
+
 // builtIn reports whether the kind is Kubernetes' own.
 func (r *resource) builtIn() bool {
 	found, known := r.shape()

@@ -1,9 +1,11 @@
 package drift
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +38,12 @@ type situation struct {
 	typesOnce           sync.Once
 	parser              *managedfields.GvkParser
 	typesError          error
+	// ctx ends the work early; its end makes the report an error.
+	ctx context.Context
+	// unheeded are the ignore rules that were not run, and why.
+	unheeded []string
+	// broken is the first panic of a rule.
+	broken atomic.Pointer[error]
 	// blind tells that Argo CD could not compare, so that what the snapshot shows
 	// of the resources says nothing about drift.
 	blind bool
@@ -132,7 +140,7 @@ func newSituation(snapshot *Snapshot) (*situation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
-	s := &situation{snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
+	s := &situation{ctx: context.Background(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
 	if err := s.readOverrides(); err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}

@@ -20,13 +20,14 @@ const (
 	Destructive      Sync = "destructive"       // deletes or blanks data
 )
 
-var severities = []Sync{NothingToDo, Noop, HarmlessFlap, Safe, Waits, Blocked, WillFail, FightsController, OverwritesLive, Destructive}
+// Effects are all effects, the most harmless first.
+var Effects = []Sync{NothingToDo, Noop, HarmlessFlap, Safe, Waits, Blocked, WillFail, FightsController, OverwritesLive, Destructive}
 
 // Severity orders effects; a greater one is worse. An unknown effect is worst.
 func (s Sync) Severity() int {
-	i := slices.Index(severities, s)
+	i := slices.Index(Effects, s)
 	if i < 0 {
-		return len(severities)
+		return len(Effects)
 	}
 	return i
 }

@@ -8,29 +8,35 @@ import (
 // verdict is one sentence about the whole report: how much there is, what is at
 // work, and what a sync would do.
 func verdict(report *Report) string {
-	flagged, hidden, resources := 0, 0, map[key]bool{}
+	differences, hidden, problems, resources := 0, 0, 0, map[key]bool{}
 	var mechanisms []string
-	seen := map[Mechanism]bool{}
-	for _, f := range report.Findings {
+	for i := range report.Findings {
+		f := &report.Findings[i]
 		if f.Mechanism == None {
 			return "In sync: Argo CD flags nothing, and nothing hides."
 		}
-		if f.Flagged {
-			flagged += max(1, len(f.Fields))
-		} else {
+		switch {
+		case f.differs():
+			differences += max(1, len(f.Fields))
+			resources[keyOf(f.Resource)] = true
+		case f.Flagged:
+			problems++
+		default:
 			hidden += len(f.Fields)
 		}
-		resources[keyOf(f.Resource)] = true
-		if !seen[f.Mechanism] {
-			seen[f.Mechanism] = true
-			mechanisms = append(mechanisms, string(f.Mechanism))
-		}
+		mechanisms = append(mechanisms, string(f.Mechanism))
 	}
-	said := fmt.Sprintf("%s in %s: %s.", count(flagged, "difference"), count(len(resources), "resource"), strings.Join(mechanisms, ", "))
+	said := "No difference"
+	if differences > 0 {
+		said = fmt.Sprintf("%s in %s", count(differences, "difference"), count(len(resources), "resource"))
+	}
+	if problems > 0 {
+		said += "; " + count(problems, "problem")
+	}
 	if hidden > 0 {
-		said += fmt.Sprintf(" %s hidden from Argo CD.", count(hidden, "field"))
+		said += "; " + count(hidden, "field") + " hidden from Argo CD"
 	}
-	return said + " " + report.Sync.Summary()
+	return said + ": " + strings.Join(unique(mechanisms), ", ") + ". " + outlook(report)
 }
 
 func count(n int, of string) string {
@@ -47,7 +53,7 @@ func (s Sync) Summary() string {
 		Noop:             "A sync succeeds and changes nothing.",
 		HarmlessFlap:     "A sync rewrites an equivalent value, which is rewritten back.",
 		Safe:             "A sync does what Git says, and nothing is lost.",
-		Waits:            "An operation is in flight or stuck; a sync has to wait.",
+		Waits:            "An operation is running or stuck; a sync has to wait for its end.",
 		Blocked:          "A sync cannot start.",
 		WillFail:         "A sync will fail.",
 		FightsController: "A sync overwrites what a controller wrote, and the controller writes it again.",

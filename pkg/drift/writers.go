@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,9 +21,12 @@ const (
 // tools are managers behind which a person sits: editors, dashboards, browsers.
 var tools = []string{
 	"kubectl", "oc", "node-fetch", "mozilla", "dashboard", "kubernetes-dashboard", "k9s", "lens", "openlens", "freelens",
-	"headlamp", "octant", "curl", "python-requests", "postmanruntime", "httpie", "argocd-server", "googlecloudconsole", "kubernetes dashboard",
+	"headlamp", "octant", "curl", "python-requests", "postmanruntime", "httpie", "argocd-server", "googlecloudconsole", "google-cloud-console", "kubernetes dashboard",
 	"kubenav", "skooner", "komodor", "monokle", "podman-desktop", "vscode-kubernetes-tools",
 }
+
+// automatic are names of programs that no person sits behind, whatever they begin with.
+var automatic = regexp.MustCompile(`-(controller|controller-manager|operator|agent)$`)
 
 // appliers are managers that write whole manifests from somewhere else, each with
 // all names that begin so.
@@ -53,7 +57,7 @@ func (r *resource) roleOf(owner Owner) role {
 		return applier
 	case name == "kubectl" && owner.Operation == "Apply":
 		return applier
-	case slices.Contains(tools, name), strings.HasPrefix(name, "kubectl"):
+	case strings.HasPrefix(name, "kubectl"), slices.ContainsFunc(tools, func(tool string) bool { return isOrBegins(name, tool) }) && !automatic.MatchString(name):
 		return person
 	}
 	return controller

@@ -1,0 +1,25 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+)
+
+// Logger makes the log of a command that serves, as its flags --log-format and
+// --log-level say.
+func Logger(out io.Writer, format, level string) (*slog.Logger, error) {
+	var least slog.Level
+	err := least.UnmarshalText([]byte(level))
+	if err != nil {
+		return nil, Mistake(fmt.Errorf("--log-level: %q is not known; use debug, info, warn or error", level))
+	}
+	options := &slog.HandlerOptions{Level: least}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(out, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(out, options)), nil
+	}
+	return nil, Mistake(fmt.Errorf("--log-format: %q is not known; use text or json", format))
+}
