@@ -97,8 +97,12 @@ func moorpin(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	token, err := plane.Token(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	command := exec.CommandContext(t.Context(), binary, args...)
-	command.Env = append(os.Environ(), "HOME="+t.TempDir(), "ARGOCD_SERVER=", "ARGOCD_AUTH_TOKEN=")
+	command.Env = append(os.Environ(), "HOME="+t.TempDir(), "ARGOCD_SERVER=", "ARGOCD_AUTH_TOKEN="+token)
 	var said strings.Builder
 	command.Stderr = &said
 	output, err := command.Output()

@@ -84,7 +84,11 @@ func kindOf(resource drift.Resource) schema.GroupVersionKind {
 
 // collect takes a snapshot as `moorpin extension snapshot` does, and Argo CD's verdict.
 func (s *Stage) collect(ctx context.Context) (observation, error) {
-	client, err := argocd.New(argocd.Config{URL: s.Plane.ServerURL()})
+	token, err := s.Plane.Token(ctx)
+	if err != nil {
+		return observation{}, fmt.Errorf("reach Argo CD: %w", err)
+	}
+	client, err := argocd.New(argocd.Config{URL: s.Plane.ServerURL(), Token: token})
 	if err != nil {
 		return observation{}, fmt.Errorf("reach Argo CD: %w", err)
 	}

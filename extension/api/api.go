@@ -1,0 +1,175 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/klauspost/compress/gzhttp"
+	"k8s.io/utils/lru"
+
+	"github.com/moorpin/moorpin/pkg/argocd"
+)
+
+// api serves the routes.
+type api struct {
+	options  Options
+	limits   *limits
+	held     *budget
+	metrics  *metrics
+	document []byte
+	// checked are the collected answers whose project was made sure of.
+	checked *lru.Cache
+}
+
+// question is a request that was admitted.
+type question struct {
+	caller argocd.Caller
+	query  map[string][]string
+	// body is a JSON document, or nil where the route takes none.
+	body []byte
+}
+
+// route is one row of the table that is served and documented.
+type route struct {
+	method, path string
+	// posted tells that there is a JSON body.
+	posted bool
+	answer func(a *api, ctx context.Context, q *question) (*reply, error)
+	doc    operation
+}
+
+// maxChecked is how many collected answers are noted as checked.
+const maxChecked = 10_000
+
+// New makes the handler of the application port. /healthz, /readyz and /openapi.json
+// need no secret and tell nothing about any Application.
+func New(options Options) (http.Handler, error) {
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	a := &api{
+		options: options, limits: newLimits(options.PerUser, options.Global, options.Now),
+		held: &budget{limit: options.MaxHeld}, checked: lru.New(maxChecked),
+	}
+	if a.metrics, err = newMetrics(options.Registry); err != nil {
+		return nil, err
+	}
+	if a.document, err = document(); err != nil {
+		return nil, err
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.SuffixETag(gzipSuffix))
+	if err != nil {
+		return nil, fmt.Errorf("compress answers: %w", err)
+	}
+	return a.observed(a.timed(compress(a.rescued(a.router())))), nil
+}
+
+// router is the table of routes. It cleans no path and redirects nowhere: what is not
+// in the table is not there.
+func (a *api) router() http.Handler {
+	router := mux.NewRouter().SkipClean(true)
+	allowed := map[string][]string{}
+	for _, row := range routes {
+		router.Handle(row.path, a.guarded(&row)).Methods(row.method)
+		allowed[row.path] = append(allowed[row.path], row.method)
+	}
+	for path, open := range map[string]http.HandlerFunc{"/healthz": a.healthy, "/readyz": a.ready, "/openapi.json": a.documented} {
+		router.Handle(path, open).Methods(http.MethodGet)
+		allowed[path] = []string{http.MethodGet}
+	}
+	router.NotFoundHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.fail(w, r, refuse(http.StatusNotFound, "route", "there is nothing here", "see /openapi.json for what there is"))
+	})
+	router.MethodNotAllowedHandler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		methods := strings.Join(allowed[r.URL.Path], ", ")
+		w.Header().Set("Allow", methods)
+		a.fail(w, r, refuse(http.StatusMethodNotAllowed, "method", "the method is not allowed here", "use "+methods))
+	})
+	router.Use(named)
+	return router
+}
+
+// named notes the route for the log and the metrics.
+func named(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if current := mux.CurrentRoute(r); current != nil {
+			if path, err := current.GetPathTemplate(); err == nil {
+				recordOf(r.Context()).route = path
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// guarded answers the route's questions of those who may ask them.
+func (a *api) guarded(row *route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := a.admit(r)
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		q := &question{caller: caller, query: r.URL.Query()}
+		if row.posted {
+			body, held, err := a.readBody(w, r)
+			if err != nil {
+				a.fail(w, r, err)
+				return
+			}
+			defer a.held.give(held)
+			q.body = body
+		}
+		answer, err := row.answer(a, r.Context(), q)
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		answer.write(w, r)
+	})
+}
+
+// timed bounds the time of every request, and says what browsers may do with answers.
+func (a *api) timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A body that nobody reads is drained by the server, which must end as well.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(a.options.Timeout + time.Second)) // without one, the server's holds
+		ctx, cancel := context.WithTimeout(r.Context(), a.options.Timeout)
+		defer cancel()
+		header := w.Header()
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		header.Set("Referrer-Policy", "no-referrer")
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// fail answers with a problem and notes why.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	refused := translate(err)
+	record := recordOf(r.Context())
+	record.reason, record.cause = refused.reason, refused.cause
+	a.metrics.refused.WithLabelValues(refused.reason).Inc()
+	writeProblem(w, refused)
+}
+
+func (a *api) healthy(w http.ResponseWriter, r *http.Request) {
+	(&reply{kind: plainText, body: []byte("ok\n")}).write(w, r)
+}
+
+func (a *api) ready(w http.ResponseWriter, r *http.Request) {
+	if !a.options.Ready() {
+		a.fail(w, r, busy(http.StatusServiceUnavailable, "not ready", "the backend is starting or stopping"))
+		return
+	}
+	(&reply{kind: plainText, body: []byte("ok\n")}).write(w, r)
+}
+
+func (a *api) documented(w http.ResponseWriter, r *http.Request) {
+	(&reply{kind: jsonText, body: a.document}).write(w, r)
+}

@@ -1,0 +1,147 @@
+package api_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/moorpin/moorpin/extension/api"
+	"github.com/moorpin/moorpin/pkg/argocd"
+)
+
+func TestAttackSlowBodies(t *testing.T) {
+	b := start(t, api.Options{Reporter: newFake(), Timeout: 600 * time.Millisecond})
+	for name, row := range map[string]struct{ secret, status string }{
+		"who may ask":     {secret, "408"},
+		"who may not ask": {"guess", "403"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			connection, err := net.Dial("tcp", b.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer connection.Close()
+			fmt.Fprintf(connection, "POST /api/v1/classify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n%s: %s\r\n%s: argocd:shop\r\n%s: default\r\n\r\n{",
+				api.SecretHeader, row.secret, argocd.HeaderApplication, argocd.HeaderProject)
+			_ = connection.SetDeadline(time.Now().Add(20 * time.Second))
+			began := time.Now()
+			got, err := io.ReadAll(connection) // to the end: the server closes the connection
+			if err != nil {
+				t.Fatalf("%v after %s, having got %q", err, time.Since(began), got)
+			}
+			if !strings.HasPrefix(string(got), "HTTP/1.1 "+row.status) {
+				t.Errorf("got %q, want %s", got, row.status)
+			}
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("the connection was held for %s", took)
+			}
+		})
+	}
+}
+
+func TestAttackManyAtOnce(t *testing.T) {
+	const requests, askers = 10_000, 500
+	b := start(t, api.Options{Reporter: newFake(), TokenMode: true, PerUser: api.Rate{PerSecond: 100, Burst: 1000}, Global: api.Rate{PerSecond: 1, Burst: 4000}})
+	transport := &http.Transport{MaxConnsPerHost: askers, MaxIdleConnsPerHost: askers}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport}
+	var codes [600]atomic.Int64
+	var running sync.WaitGroup
+	for i := range requests {
+		running.Go(func() {
+			r := b.request(t, http.MethodGet, "/api/v1/report", nil)
+			r.Header.Set(argocd.HeaderUsername, fmt.Sprintf("user-%d", i%20))
+			response, err := client.Do(r)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+			codes[response.StatusCode].Add(1)
+		})
+	}
+	running.Wait()
+	ok, refused := codes[http.StatusOK].Load(), codes[http.StatusTooManyRequests].Load()
+	if ok < 4000 || ok > 4100 || ok+refused != requests {
+		t.Errorf("%d answered and %d refused of %d, want the 4000 that are allowed at once and the rest refused", ok, refused, requests)
+	}
+	if got := gauge(t, b, "moorpin_extension_requests_in_flight"); got != 0 {
+		t.Errorf("%v requests are in flight after all", got)
+	}
+}
+
+func TestAttackManyBodiesAtOnce(t *testing.T) {
+	const limit, senders = 8 << 20, 60
+	b := start(t, api.Options{Reporter: newFake(), MaxBody: limit, MaxHeld: 2 * limit})
+	large := packed(t, io.MultiReader(
+		strings.NewReader(`{"application":{"metadata":{"namespace":"argocd","name":"shop"},"status":{"a":"`),
+		io.LimitReader(&endless{text: "x"}, limit/2), strings.NewReader(`"}}}`)))
+	var most uint64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			most = max(most, memory.HeapInuse)
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}()
+	var ok, busy atomic.Int64
+	var running sync.WaitGroup
+	for range senders {
+		running.Go(func() {
+			r := b.request(t, http.MethodPost, "/api/v1/classify", bytes.NewReader(large))
+			r.Header.Set("Content-Encoding", "gzip")
+			switch got := do(t, r); got.status {
+			case http.StatusOK:
+				ok.Add(1)
+			case http.StatusServiceUnavailable:
+				busy.Add(1)
+				if got.header.Get("Retry-After") == "" {
+					t.Error("a refusal for now does not say when to try again")
+				}
+			default:
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		})
+	}
+	running.Wait()
+	close(stop)
+	<-stopped
+	if ok.Load() == 0 || ok.Load()+busy.Load() != senders {
+		t.Errorf("%d answered, %d refused, want some answered and all accounted for", ok.Load(), busy.Load())
+	}
+	t.Logf("%d answered, %d refused, heap at most %d MiB", ok.Load(), busy.Load(), most>>20)
+	// Everything that was held is given back: a body of the full size fits again.
+	if got := b.ask(t, http.MethodPost, "/api/v1/classify", snapshot()); got.status != http.StatusOK {
+		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+}
+
+func TestAttackUserTakesNothingFromOthers(t *testing.T) {
+	b := start(t, api.Options{Reporter: newFake(), TokenMode: true, PerUser: api.Rate{PerSecond: .001, Burst: 2}, Global: api.Rate{PerSecond: .001, Burst: 3}})
+	got := []int{}
+	for _, user := range []string{"mallory", "mallory", "mallory", "mallory", "zoe", "zoe"} {
+		r := b.request(t, http.MethodGet, "/api/v1/report", nil)
+		r.Header.Set(argocd.HeaderUsername, user)
+		got = append(got, do(t, r).status)
+	}
+	want := fmt.Sprint([]int{200, 200, 429, 429, 200, 429})
+	if fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %v: two for each user, three for all", got, want)
+	}
+}

@@ -1,0 +1,305 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/extension/report"
+	"github.com/moorpin/moorpin/pkg/drift"
+)
+
+// Feeds are where snapshots can come from.
+const (
+	FeedBrowser = "browser"
+	FeedBackend = "backend"
+)
+
+// Limits of the rules of one question.
+const (
+	maxRules       = 20
+	maxExpressions = 50
+	maxExpression  = 1 << 10
+	maxParameter   = 253
+)
+
+// Capabilities say what the backend can do.
+type Capabilities struct {
+	// Version is Moorpin's, ArgoCDVersion that of the Argo CD in front of it.
+	Version       string `json:"version"`
+	ArgoCDVersion string `json:"argocdVersion,omitempty"`
+	// Feeds are "browser", where a snapshot can be posted, and "backend", where the
+	// backend collects it.
+	Feeds  []string `json:"feeds"`
+	Limits Limits   `json:"limits"`
+}
+
+// Limits are what a question may not exceed.
+type Limits struct {
+	// BodyBytes is the size of a body, unpacked.
+	BodyBytes int64 `json:"bodyBytes"`
+	// Depth and Values are those of a body's JSON.
+	Depth  int   `json:"depth"`
+	Values int64 `json:"values"`
+	// Seconds are how long an answer takes at most.
+	Seconds float64 `json:"seconds"`
+	Rules   int     `json:"rules"`
+}
+
+// ResourceReport is what a report says about one resource.
+type ResourceReport struct {
+	// Application is namespace/name.
+	Application string            `json:"application"`
+	Resource    drift.ResourceRef `json:"resource"`
+	Findings    []drift.Finding   `json:"findings"`
+	Version     string            `json:"version"`
+	ComparedAt  string            `json:"comparedAt,omitempty"`
+	CollectedAt string            `json:"collectedAt,omitempty"`
+}
+
+// Trial asks what further ignore rules would do.
+type Trial struct {
+	// Snapshot is what to try them on; without one the backend collects it.
+	Snapshot json.RawMessage `json:"snapshot,omitempty"`
+	// Rules are written like those of an Application's spec.ignoreDifferences.
+	Rules []v1alpha1.ResourceIgnoreDifferences `json:"rules"`
+}
+
+func (a *api) capabilities(context.Context, *question) (*reply, error) {
+	answer := Capabilities{
+		Version: a.options.Version, ArgoCDVersion: a.options.ArgoCDVersion, Feeds: []string{FeedBrowser},
+		Limits: Limits{
+			BodyBytes: a.options.MaxBody, Depth: maxDepth, Values: a.options.MaxBody / bytesPerValue,
+			Seconds: a.options.Timeout.Seconds(), Rules: maxRules,
+		},
+	}
+	if a.options.TokenMode {
+		answer.Feeds = append(answer.Feeds, FeedBackend)
+	}
+	return replyJSON(answer, "")
+}
+
+func (a *api) classify(ctx context.Context, q *question) (*reply, error) {
+	_, answer, err := a.explain(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(answer)
+}
+
+// explain classifies the posted snapshot.
+func (a *api) explain(ctx context.Context, q *question) (*drift.Snapshot, *report.Answer, error) {
+	snapshot, err := q.snapshot(q.body)
+	if err != nil {
+		return nil, nil, err
+	}
+	answer, err := a.options.Reporter.Classify(ctx, snapshot)
+	if err != nil {
+		return nil, nil, fmt.Errorf("classify: %w", err)
+	}
+	return snapshot, answer, nil
+}
+
+// snapshot reads a posted snapshot, which must be of the caller's Application.
+func (q *question) snapshot(data []byte) (*drift.Snapshot, error) {
+	snapshot, err := drift.Parse(data)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	if err := authorised(q.caller, snapshot.Application); err != nil {
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+func (a *api) report(ctx context.Context, q *question) (*reply, error) {
+	answer, err := a.collect(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(answer)
+}
+
+// collect lets the reporter collect and explain. The answer leaves only where the
+// Application is in the project that Argo CD has checked. Which project that is, is
+// noted by the answer's version, because snapshots are too large to be at hand always.
+func (a *api) collect(ctx context.Context, q *question) (*report.Answer, error) {
+	answer, err := a.options.Reporter.Report(ctx, q.caller.Application)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	key := q.caller.Application.String() + " " + q.caller.Project + " " + answer.Version
+	if _, ok := a.checked.Get(key); ok {
+		return answer, nil
+	}
+	if _, err := a.collected(ctx, q); err != nil {
+		return nil, err
+	}
+	a.checked.Add(key, true)
+	return answer, nil
+}
+
+// collected is the snapshot that the reporter has collected.
+func (a *api) collected(ctx context.Context, q *question) (*drift.Snapshot, error) {
+	snapshot, err := a.options.Reporter.Snapshot(ctx, q.caller.Application)
+	if err != nil {
+		return nil, fmt.Errorf("collect: %w", err)
+	}
+	if err := authorised(q.caller, snapshot.Application); err != nil {
+		return nil, err
+	}
+	return snapshot, nil
+}
+
+// encoded is the answer as the reporter has written it.
+func encoded(answer *report.Answer) (*reply, error) {
+	if len(answer.Encoded) == 0 {
+		return replyJSON(answer, answer.Version)
+	}
+	return &reply{kind: jsonText, body: answer.Encoded, version: answer.Version}, nil
+}
+
+func (a *api) resource(ctx context.Context, q *question) (*reply, error) {
+	ref, err := q.resource()
+	if err != nil {
+		return nil, err
+	}
+	answer, err := a.collect(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	found := ResourceReport{
+		Application: q.caller.Application.String(), Resource: ref, Findings: []drift.Finding{},
+		Version: answer.Version, ComparedAt: answer.ComparedAt, CollectedAt: answer.CollectedAt,
+	}
+	for _, finding := range answer.Report.Findings {
+		about := finding.Resource
+		about.Version = ""
+		if about == ref {
+			found.Findings = append(found.Findings, finding)
+		}
+	}
+	return replyJSON(found, answer.Version)
+}
+
+// resource reads group, kind, namespace and name of the query.
+func (q *question) resource() (drift.ResourceRef, error) {
+	var ref drift.ResourceRef
+	for _, row := range []struct {
+		name     string
+		into     *string
+		required bool
+	}{{"group", &ref.Group, false}, {"kind", &ref.Kind, true}, {"namespace", &ref.Namespace, false}, {"name", &ref.Name, true}} {
+		values := q.query[row.name]
+		switch {
+		case len(values) > 1:
+			return ref, badParameter(row.name, "is there more than once")
+		case row.required && (len(values) == 0 || values[0] == ""):
+			return ref, badParameter(row.name, "is missing")
+		case len(values) == 1 && len(values[0]) > maxParameter:
+			return ref, badParameter(row.name, fmt.Sprintf("is longer than %d bytes", maxParameter))
+		case len(values) == 1:
+			*row.into = values[0]
+		}
+	}
+	return ref, nil
+}
+
+func badParameter(name, reason string) error {
+	r := refuse(http.StatusBadRequest, "query", "the parameter "+name+" "+reason, "ask with ?group=&kind=&namespace=&name=, each at most once")
+	r.Part = name
+	return r
+}
+
+func (a *api) prove(ctx context.Context, q *question) (*reply, error) {
+	var trial Trial
+	decoder := json.NewDecoder(bytes.NewReader(q.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&trial); err != nil {
+		return nil, refuse(http.StatusUnprocessableEntity, "rule", printable(err.Error()), `send {"snapshot": {...}, "rules": [{"group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers"}]}`)
+	}
+	if err := checkRules(trial.Rules); err != nil {
+		return nil, err
+	}
+	snapshot, err := a.subject(ctx, q, trial.Snapshot)
+	if err != nil {
+		return nil, err
+	}
+	preview, err := a.options.Reporter.Preview(ctx, snapshot, trial.Rules)
+	if err != nil {
+		return nil, fmt.Errorf("preview: %w", err)
+	}
+	return replyJSON(preview, "")
+}
+
+// subject is the posted snapshot, or the collected one where there is none.
+func (a *api) subject(ctx context.Context, q *question, posted json.RawMessage) (*drift.Snapshot, error) {
+	if posted == nil || string(posted) == "null" {
+		return a.collected(ctx, q)
+	}
+	return q.snapshot(posted)
+}
+
+func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
+	tooMany := func(part, what string, limit int) error {
+		r := refuse(http.StatusUnprocessableEntity, "rule", fmt.Sprintf("%s: at most %d %s are tried", part, limit, what), "try fewer at once")
+		r.Part = part
+		return r
+	}
+	if len(rules) == 0 {
+		return refuse(http.StatusUnprocessableEntity, "rule", "there are no rules to try", "send at least one")
+	}
+	if len(rules) > maxRules {
+		return tooMany("rules", "rules", maxRules)
+	}
+	for i, rule := range rules {
+		for name, list := range map[string][]string{
+			"jsonPointers": rule.JSONPointers, "jqPathExpressions": rule.JQPathExpressions, "managedFieldsManagers": rule.ManagedFieldsManagers,
+		} {
+			part := fmt.Sprintf("rules[%d].%s", i, name)
+			if len(list) > maxExpressions {
+				return tooMany(part, "of them", maxExpressions)
+			}
+			for j, expression := range list {
+				if len(expression) > maxExpression {
+					return tooMany(fmt.Sprintf("%s[%d]", part, j), "bytes", maxExpression)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error) {
+	answer, err := a.options.Reporter.Report(ctx, q.caller.Application)
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	snapshot, err := a.collected(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return rollback(q, snapshot, answer)
+}
+
+func (a *api) rollbackPosted(ctx context.Context, q *question) (*reply, error) {
+	snapshot, answer, err := a.explain(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return rollback(q, snapshot, answer)
+}
+
+func rollback(q *question, snapshot *drift.Snapshot, answer *report.Answer) (*reply, error) {
+	stream, err := report.Rollback(snapshot, answer.Report)
+	if err != nil {
+		return nil, fmt.Errorf("rollback: %w", err)
+	}
+	name := strings.ReplaceAll(q.caller.Application.String(), "/", "_")
+	return &reply{kind: yamlText, body: stream, file: "rollback_" + name + ".yaml"}, nil
+}

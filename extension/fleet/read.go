@@ -1,0 +1,210 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/moorpin/moorpin/pkg/argocd"
+	"github.com/moorpin/moorpin/pkg/drift"
+)
+
+const (
+	// mostPointers and mostIll bound what is kept of a finding, and of an Application.
+	mostPointers, mostIll = 5, 3
+	// mostUnexplained bounds what is kept of one Application.
+	mostUnexplained = 20
+	// mostText is how much of somebody else's sentence is kept.
+	mostText = 300
+)
+
+// Words of Argo CD.
+const (
+	synced, outOfSync     = "Synced", "OutOfSync"
+	progressing, degraded = "Progressing", "Degraded"
+	unknown               = "Unknown"
+	defaultProject        = "default"
+	podKind               = "Pod"
+)
+
+// kindOf is a kind without its version.
+type kindOf struct{ group, kind string }
+
+// notes are what an Application adds to the Overview beside its own entry.
+type notes struct {
+	resources   int
+	flagged     map[kindOf]int
+	fields      map[kindOf]int
+	unexplained []Unexplained
+	ill         []Ill
+	moreIll     int
+	// workloads are what Pods may belong to; kept of the ill alone.
+	workloads []drift.ResourceRef
+	// destination is the cluster's address or name.
+	destination string
+}
+
+// read makes an entry of an Application, from what its own status says.
+func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Application, error) {
+	a := &Application{
+		Namespace: text(app, "metadata", "namespace"), Name: text(app, "metadata", "name"),
+		Project: cmp.Or(text(app, "spec", "project"), defaultProject),
+		Sync:    cmp.Or(text(app, "status", "sync", "status"), unknown), Health: cmp.Or(text(app, "status", "health", "status"), unknown),
+		Since: text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
+		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(text(app, "spec", "destination", "server"), text(app, "spec", "destination", "name"))},
+	}
+	report, err := drift.Classify(&drift.Snapshot{Application: app, Settings: settings}, drift.Options{Context: ctx})
+	if err != nil {
+		return a, fmt.Errorf("classify: %w", err)
+	}
+	a.take(report)
+	answered := map[drift.ResourceRef]bool{}
+	for _, f := range report.Findings {
+		answered[unversioned(f.Resource)] = true
+	}
+	for _, entry := range list(app, "status", "resources") {
+		a.resource(entry, answered)
+	}
+	return a, nil
+}
+
+// resource notes an entry of status.resources; answered are those that a finding is
+// about.
+func (a *Application) resource(entry map[string]any, answered map[drift.ResourceRef]bool) {
+	ref := drift.ResourceRef{Group: text(entry, "group"), Kind: text(entry, "kind"), Namespace: text(entry, "namespace"), Name: text(entry, "name")}
+	a.notes.resources++
+	if text(entry, "status") == outOfSync {
+		a.notes.flagged[kindOf{ref.Group, ref.Kind}]++
+		if !answered[ref] {
+			a.Unread++
+		}
+	}
+	if !a.behind() {
+		return
+	}
+	if runs(ref) {
+		a.notes.workloads = append(a.notes.workloads, ref)
+	}
+	health := text(entry, "health", "status")
+	switch {
+	case !ill(health):
+	case len(a.notes.ill) < mostIll:
+		a.notes.ill = append(a.notes.ill, Ill{Resource: ref, Health: health, Message: shorten(text(entry, "health", "message"))})
+	default:
+		a.notes.moreIll++
+	}
+}
+
+// take replaces the findings by those of a report.
+func (a *Application) take(report *drift.Report) {
+	a.Effect, a.notes.unexplained = report.Sync, nil
+	clear(a.notes.fields)
+	counts := map[drift.Mechanism]*Count{}
+	for i := range report.Findings {
+		f := &report.Findings[i]
+		if f.Mechanism == drift.None {
+			continue
+		}
+		c := counts[f.Mechanism]
+		if c == nil {
+			c = &Count{Mechanism: f.Mechanism, Sync: f.Sync}
+			counts[f.Mechanism] = c
+		}
+		c.Findings++
+		c.Fields += len(f.Fields)
+		if f.Sync.Severity() > c.Sync.Severity() {
+			c.Sync = f.Sync
+		}
+		if len(f.Fields) > 0 {
+			a.notes.fields[kindOf{f.Resource.Group, f.Resource.Kind}] += len(f.Fields)
+		} else {
+			c.bare++
+		}
+		if f.Mechanism == drift.Unexplained && len(a.notes.unexplained) < mostUnexplained {
+			a.notes.unexplained = append(a.notes.unexplained, a.unexplained(f))
+		}
+	}
+	a.Counts = make([]Count, 0, len(counts))
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		a.Counts = append(a.Counts, *counts[name])
+	}
+	slices.SortStableFunc(a.Counts, func(x, y Count) int {
+		return cmp.Or(y.Findings-x.Findings, y.Fields-x.Fields)
+	})
+}
+
+// unexplained is what is told of a finding that no rule explains.
+func (a *Application) unexplained(f *drift.Finding) Unexplained {
+	u := Unexplained{Application: a.Ref().String(), Resource: f.Resource, Fields: len(f.Fields)}
+	for _, field := range f.Fields[:min(len(f.Fields), mostPointers)] {
+		u.Pointers = append(u.Pointers, field.Pointer)
+	}
+	if len(f.Fields) == 0 && len(f.Evidence) > 0 {
+		u.Evidence = shorten(f.Evidence[0])
+	}
+	return u
+}
+
+// Ref names the Application.
+func (a *Application) Ref() argocd.Ref { return argocd.Ref{Namespace: a.Namespace, Name: a.Name} }
+
+// affected reports whether there is something to say.
+func (a *Application) affected() bool { return len(a.Counts) > 0 || a.Unread > 0 }
+
+// behind reports whether the Application is ill, and not for lack of drift.
+func (a *Application) behind() bool { return a.Sync != synced && ill(a.Health) }
+
+func ill(health string) bool { return health == progressing || health == degraded }
+
+// runs reports whether Pods may belong to a resource.
+func runs(ref drift.ResourceRef) bool {
+	switch ref.Kind {
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet":
+		return ref.Group == "apps"
+	case "Job", "CronJob":
+		return ref.Group == "batch"
+	case "Rollout":
+		return ref.Group == argocd.Group
+	case podKind:
+		return ref.Group == ""
+	}
+	return false
+}
+
+func unversioned(ref drift.ResourceRef) drift.ResourceRef {
+	ref.Version = ""
+	return ref
+}
+
+// shorten cuts a sentence of somebody else.
+func shorten(sentence string) string {
+	runes := []rune(sentence)
+	if len(runes) <= mostText {
+		return sentence
+	}
+	return string(runes[:mostText]) + "..."
+}
+
+// text is the string that the names lead to, or "": what has another type is not there.
+func text(o map[string]any, names ...string) string {
+	for _, name := range names[:len(names)-1] {
+		o, _ = o[name].(map[string]any)
+	}
+	found, _ := o[names[len(names)-1]].(string)
+	return found
+}
+
+// list are the maps in the list that two names lead to.
+func list(o map[string]any, outer, inner string) []map[string]any {
+	holder, _ := o[outer].(map[string]any)
+	items, _ := holder[inner].([]any)
+	found := make([]map[string]any, 0, len(items))
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			found = append(found, m)
+		}
+	}
+	return found
+}

@@ -1,0 +1,259 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/argoproj/argo-cd/v2/util/glob"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/moorpin/moorpin/pkg/argocd"
+	"github.com/moorpin/moorpin/pkg/drift"
+)
+
+// Options say which Applications are read, and how deep.
+type Options struct {
+	// Settings are those of the snapshots, such as the time and Argo CD's version.
+	Settings drift.Settings
+	// Projects and Namespaces are those to look at; globs, and none is all.
+	Projects, Namespaces []string
+	// Fields reads the fields of one Application; nil leaves it at the status.
+	Fields func(context.Context, argocd.Ref) (*drift.Report, error)
+	// All reads the fields of Synced Applications too, for drift that Argo CD hides.
+	All bool
+	// Restarts tells the restarts of an Application's Pods; nil leaves them out.
+	Restarts Restarts
+	// Parallel is how many Applications are asked about at once; default 4.
+	Parallel int
+	// Timeout bounds what is asked about one; default one minute.
+	Timeout time.Duration
+	// Progress is told of each Application: the step, and how many of how many are
+	// done; the total is 0 while it is not known. It may be nil.
+	Progress func(step string, done, total int)
+}
+
+// Steps of Summarise.
+const (
+	StepList     = "applications"
+	StepFields   = "fields"
+	StepRestarts = "restarts"
+)
+
+const (
+	defaultParallel = 4
+	defaultTimeout  = time.Minute
+)
+
+// Summarise reads the Applications and returns the Overview. What is wrong with one of
+// them is in the Overview; an error of the list itself, or the end of ctx, is an error,
+// for half a fleet would look like a better one.
+func Summarise(ctx context.Context, apps iter.Seq2[map[string]any, error], options Options) (*Overview, error) {
+	s := &summary{options: options}
+	if s.options.Parallel <= 0 {
+		s.options.Parallel = defaultParallel
+	}
+	if s.options.Timeout <= 0 {
+		s.options.Timeout = defaultTimeout
+	}
+	for app, err := range apps {
+		if err != nil {
+			return nil, fmt.Errorf("list applications: %w", err)
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("list applications: %w", context.Cause(ctx))
+		}
+		s.add(ctx, app)
+	}
+	overview := &Overview{}
+	if options.Fields != nil {
+		overview.Fields = s.readFields(ctx)
+	}
+	restarts := s.readRestarts(ctx)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read applications: %w", context.Cause(ctx))
+	}
+	s.fold(overview, restarts)
+	return overview, nil
+}
+
+// summary is one run of Summarise.
+type summary struct {
+	options  Options
+	apps     []*Application
+	problems []Problem
+}
+
+// add reads an Application, where it is asked for.
+func (s *summary) add(ctx context.Context, app map[string]any) {
+	project := cmp.Or(text(app, "spec", "project"), defaultProject)
+	if !admits(s.options.Projects, project) || !admits(s.options.Namespaces, text(app, "metadata", "namespace")) {
+		return
+	}
+	a, err := read(ctx, app, s.options.Settings)
+	if err != nil {
+		s.problem(a, err)
+	}
+	s.apps = append(s.apps, a)
+	s.progress(StepList, len(s.apps), 0)
+}
+
+// admits reports whether a pattern of the list matches, as in Argo CD's lists of
+// namespaces; a list without patterns admits everything.
+func admits(patterns []string, name string) bool {
+	return len(patterns) == 0 || glob.MatchStringInList(patterns, name, glob.REGEXP)
+}
+
+func (s *summary) problem(a *Application, err error) {
+	s.problems = append(s.problems, Problem{Application: a.Ref().String(), Error: shorten(err.Error())})
+}
+
+func (s *summary) progress(step string, done, total int) {
+	if s.options.Progress != nil {
+		s.options.Progress(step, done, total)
+	}
+}
+
+// readFields asks about the fields. An Application that cannot be read keeps what its
+// status says.
+func (s *summary) readFields(ctx context.Context) *Reading {
+	var asked []*Application
+	for _, a := range s.apps {
+		if s.options.All || a.Sync != synced {
+			asked = append(asked, a)
+		}
+	}
+	begin := time.Now()
+	ask := func(ctx context.Context, a *Application) (*drift.Report, error) {
+		return s.options.Fields(ctx, a.Ref())
+	}
+	use := func(a *Application, report *drift.Report) {
+		a.take(report)
+		a.Unread, a.FieldsRead = 0, true
+	}
+	round[*drift.Report]{step: StepFields, apps: asked, ask: ask, use: use}.run(ctx, s)
+	took := time.Since(begin).Seconds()
+	reading := &Reading{Applications: len(asked), Seconds: took}
+	if took > 0 {
+		reading.PerSecond = float64(len(asked)) / took
+	}
+	return reading
+}
+
+// readRestarts asks for those of the Applications that are ill behind their drift.
+func (s *summary) readRestarts(ctx context.Context) map[*Application]int {
+	found := map[*Application]int{}
+	if s.options.Restarts == nil {
+		return found
+	}
+	var asked []*Application
+	for _, a := range s.apps {
+		if a.behind() {
+			asked = append(asked, a)
+		}
+	}
+	type answer struct {
+		restarts int
+		known    bool
+	}
+	ask := func(ctx context.Context, a *Application) (answer, error) {
+		restarts, known, err := s.options.Restarts(ctx, Pods{Application: a.Ref(), Workloads: a.notes.workloads, Destination: a.notes.destination})
+		return answer{restarts, known}, err
+	}
+	use := func(a *Application, got answer) {
+		if got.known {
+			found[a] = got.restarts
+		}
+	}
+	round[answer]{step: StepRestarts, apps: asked, ask: ask, use: use}.run(ctx, s)
+	return found
+}
+
+// round is one question about several Applications.
+type round[T any] struct {
+	step string
+	apps []*Application
+	ask  func(context.Context, *Application) (T, error)
+	// use gets the answers, one at a time.
+	use func(*Application, T)
+}
+
+// run asks about the Applications, some at once. What goes wrong with one is a problem
+// of that one.
+func (r round[T]) run(ctx context.Context, s *summary) {
+	type outcome struct {
+		app    *Application
+		answer T
+		err    error
+	}
+	outcomes := make(chan outcome)
+	go func() {
+		defer close(outcomes)
+		var group errgroup.Group
+		group.SetLimit(s.options.Parallel)
+		for _, a := range r.apps {
+			if ctx.Err() != nil {
+				break
+			}
+			group.Go(func() error {
+				bounded, cancel := context.WithTimeout(ctx, s.options.Timeout)
+				defer cancel()
+				answer, err := r.ask(bounded, a)
+				outcomes <- outcome{a, answer, err}
+				return nil
+			})
+		}
+		_ = group.Wait() // no function of it returns an error
+	}()
+	done := 0
+	for o := range outcomes {
+		done++
+		if o.err != nil {
+			s.problem(o.app, fmt.Errorf("read %s: %w", r.step, o.err))
+		} else {
+			r.use(o.app, o.answer)
+		}
+		s.progress(r.step, done, len(r.apps))
+	}
+}
+
+// fold makes the Overview of the entries.
+func (s *summary) fold(o *Overview, restarts map[*Application]int) {
+	slices.SortFunc(s.apps, func(a, b *Application) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	states := map[[2]string]int{}
+	o.Applications = len(s.apps)
+	o.Unexplained, o.Behind, o.Affected = []Unexplained{}, []Behind{}, []Application{}
+	for _, a := range s.apps {
+		o.Resources += a.notes.resources
+		o.Unread += a.Unread
+		states[[2]string{a.Sync, a.Health}]++
+		o.Unexplained = append(o.Unexplained, a.notes.unexplained...)
+		if a.affected() {
+			o.Affected = append(o.Affected, *a)
+		}
+		if a.behind() {
+			b := Behind{Application: a.Ref().String(), Sync: a.Sync, Health: a.Health, Since: a.Since, Resources: a.notes.ill, More: a.notes.moreIll}
+			if n, known := restarts[a]; known {
+				b.Restarts = &n
+			}
+			o.Behind = append(o.Behind, b)
+		}
+	}
+	o.Drifting = len(o.Affected)
+	o.States = make([]State, 0, len(states))
+	for _, name := range slices.SortedFunc(maps.Keys(states), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		o.States = append(o.States, State{Sync: name[0], Health: name[1], Applications: states[name]})
+	}
+	o.Mechanisms, o.Kinds = mechanisms(s.apps), kinds(s.apps)
+	o.Problems = slices.SortedStableFunc(slices.Values(s.problems), func(a, b Problem) int { return cmp.Compare(a.Application, b.Application) })
+	if o.Problems == nil {
+		o.Problems = []Problem{}
+	}
+	sortLists(o)
+}
