@@ -2,6 +2,9 @@ module github.com/moorpin/moorpin
 
 go 1.26
 
+// Packages of npm may hold Go code.
+ignore ./extension/ui/node_modules
+
 require (
 	github.com/argoproj/argo-cd/v2 v2.14.21
 	github.com/argoproj/gitops-engine v0.7.1-0.20250521000818-c08b0a72c1f1
