@@ -64,6 +64,10 @@ bench: ## Run the benchmarks beside the code, each with its named alternative
 bench-argocd: packages ## Time the real repo-server: native, through Moorpin, through the stock exec sidecar
 	@go test ./e2e -count=1 -timeout 30m -run '^$$' -bench RepoServer -benchtime 1x
 
+.PHONY: soak
+soak: packages ## Keep the extension's backend under load for SOAK=10m, and fail when it grows
+	@$(TOOL) gotestsum --format standard-verbose -- ./e2e -count=1 -timeout 120m -run '^TestSoak$$' -soak $(or $(SOAK),10m)
+
 .PHONY: drift-matrix
 drift-matrix: ## Score the drift classifier on its corpus, with the confusion matrices
 	@go test ./pkg/drift -count=1 -run TestCorpus -v -args -matrix -explain

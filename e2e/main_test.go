@@ -27,7 +27,7 @@ import (
 var plane *controlplane.Plane
 
 func TestMain(m *testing.M) {
-	os.Exit(controlplane.RunTests(m, controlplane.Options{ArgoCD: true, StockPlugin: "controlplane/testdata/cat-plugin.yaml"}, func(started *controlplane.Plane) { plane = started }))
+	os.Exit(controlplane.RunTests(m, controlplane.Options{ArgoCD: true, Auth: true, StockPlugin: "controlplane/testdata/cat-plugin.yaml"}, func(started *controlplane.Plane) { plane = started }))
 }
 
 // buildMoorpin builds the binary once for all tests.
