@@ -12,8 +12,10 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 )
 
+const ownCorpus = "testdata/cases"
+
 var (
-	corpus  = flag.String("corpus", "testdata/cases", "the `FOLDER` of the cases")
+	corpus  = flag.String("corpus", ownCorpus, "the `FOLDER` of the cases")
 	matrix  = flag.Bool("matrix", false, "print the confusion matrix and the scores")
 	update  = flag.Bool("update", false, "write docs/mechanisms.md anew")
 	explain = flag.Bool("explain", false, "print what is wrong with each case that rules are written for")
@@ -28,7 +30,7 @@ const (
 
 // legend says how to read what -matrix prints.
 var legend = fmt.Sprintf(`how to read this:
-  open            cases that rules are written for; kept aside: cases that nobody looks at while writing rules
+  open            cases that rules are written for, all of which must be right; kept aside: cases that nobody looks at while writing rules
   right           mechanism and fields: at least %d%%; sync effect: at least %d%%; kind of the first fix: at least %d%%
   flagged fields  must be exactly those of Argo CD in every recorded resource
   dangerous       a sync called harmless that fights, overwrites or destroys: must be 0
@@ -56,8 +58,13 @@ func TestCorpus(t *testing.T) {
 		}
 		s := scores[c.Holdout()]
 		wrong := s.add(c, report)
-		if *explain && !c.Holdout() && len(wrong) > 0 {
+		// The rules know the open cases of this repository: what was right stays right.
+		known := !c.Holdout() && *corpus == ownCorpus
+		if len(wrong) > 0 && (known || *explain && !c.Holdout()) {
 			t.Logf("%s (%s)\n  %s", c.Name, c.Cause, strings.Join(wrong, "\n  "))
+		}
+		if known && len(wrong) > 0 {
+			t.Errorf("%s is not answered as labelled", c.Name)
 		}
 	}
 	for _, aside := range []bool{false, true} {
@@ -146,6 +153,9 @@ func (s *score) add(c cases.Case, report *drift.Report) []string {
 		if got.Sync == want.Sync {
 			s.sync++
 		} else {
+			if harmful(want.Sync) && harmless(got.Sync) {
+				s.dangerous = append(s.dangerous, c.Name+"/"+string(want.Mechanism))
+			}
 			wrong = append(wrong, fmt.Sprintf("%s %s: sync %s, want %s", want.Mechanism, want.Resource.Name, got.Sync, want.Sync))
 		}
 		if len(got.Fixes) > 0 && got.Fixes[0].Kind == want.Fix {
