@@ -39,8 +39,39 @@ test-full: packages check ## Run all tests with whole corpora instead of samples
 	@go test -count=1 ./pkg/pin -run TestLaws -objects 500
 
 .PHONY: check
-check: generated lint ## Check what needs no control plane: generated files, lint, unit tests
+check: generated lint check-ui ## Check what needs no control plane: generated files, lint, unit tests
 	@$(TOOL) gotestsum --format pkgname-and-test-fails -- -timeout 15m $(QUICK)
+
+# What npm installs; made anew only when the lock has changed.
+NODE_MODULES = extension/ui/node_modules/.package-lock.json
+
+.PHONY: ui
+ui: $(NODE_MODULES) ## Build the bundle of Argo CD's UI pages, which is committed (needs Node 20)
+	@cd extension/ui && node build.mjs
+
+.PHONY: check-ui
+check-ui: $(NODE_MODULES) ## Check the UI pages: types, lint, tests on React 16 and 19, bundle as committed
+	@cd extension/ui && npm run --silent check && node build.mjs --check
+
+$(NODE_MODULES): extension/ui/package-lock.json
+	@command -v npm >/dev/null || { echo "the UI pages need Node 20 with npm (https://nodejs.org)"; exit 1; }
+	@cd extension/ui && npm ci --no-audit --no-fund --loglevel=error
+
+.PHONY: demo-ui
+demo-ui: build packages host-page ## Show the Drift page before a real Argo CD, in a page that plays its UI's part
+	@go run ./e2e/uihost -listen 127.0.0.1:8765
+
+.PHONY: test-ui
+test-ui: build packages chromium host-page ## Test the Drift page in Chromium, before a real Argo CD; ARGS=... for Playwright
+	@go run ./e2e/uihost -- npm --prefix extension/ui run --silent e2e -- $(ARGS)
+
+.PHONY: screenshots
+screenshots: build packages chromium host-page ## Make the pictures in docs/images, before a real Argo CD
+	@go run ./e2e/uihost -- npm --prefix extension/ui run --silent screenshots
+
+.PHONY: host-page
+host-page: $(NODE_MODULES)
+	@cd extension/ui && node host/build.mjs
 
 .PHONY: generated
 generated:
@@ -90,6 +121,11 @@ image: build ## Build the container image moorpin:dev with docker or buildah
 	@if command -v docker >/dev/null && docker info >/dev/null 2>&1; then docker build -t moorpin:dev .; \
 	elif command -v buildah >/dev/null; then buildah build --isolation chroot -t moorpin:dev .; \
 	else echo "make image needs a running Docker or buildah (apt-get install buildah)"; exit 1; fi
+
+.PHONY: chromium
+chromium:
+	@if ! command -v chromium >/dev/null; then echo "Installing chromium"; \
+		$(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null; fi
 
 .PHONY: packages
 packages:

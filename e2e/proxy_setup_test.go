@@ -3,8 +3,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,18 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/bcrypt"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/moorpin/moorpin/e2e/controlplane"
+	"github.com/moorpin/moorpin/e2e/proxied"
 )
 
 const (
-	proxySecret = "a-secret-that-only-argocd-server-and-the-backend-know"
-	nextSecret  = "the-secret-that-takes-its-place-when-it-is-rotated"
-	password    = "correct horse battery staple"
+	proxySecret = proxied.Secret
+	nextSecret  = proxied.NextSecret
 )
 
 // proxyPolicy lets the first user see and ask, the second see, the third ask. The
@@ -164,48 +157,15 @@ func secretFile(t testing.TB, secret string) string {
 // addAccounts gives Argo CD the users of proxyPolicy.
 func addAccounts(t *testing.T) {
 	t.Helper()
-	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
-	if err != nil {
+	if err := (proxied.Admin{Plane: plane}).AddAccounts(t.Context(), proxyPolicy, "sees-and-asks", "only-sees", "only-asks"); err != nil {
 		t.Fatal(err)
 	}
-	accounts, passwords := map[string]string{"accounts.moorpin": "apiKey"}, map[string]string{}
-	for _, name := range []string{"sees-and-asks", "only-sees", "only-asks"} {
-		accounts["accounts."+name] = "login"
-		passwords["accounts."+name+".password"] = string(hash)
-		passwords["accounts."+name+".passwordMtime"] = "2026-01-01T00:00:00Z"
-	}
-	patchObject(t, "Secret", "argocd-secret", map[string]any{"stringData": passwords})
-	patchObject(t, "ConfigMap", "argocd-rbac-cm", map[string]any{"data": map[string]string{"policy.moorpin.csv": proxyPolicy}})
-	patchObject(t, "ConfigMap", "argocd-cm", map[string]any{"data": accounts})
 }
 
 // addExtension tells Argo CD where the backend is, and which secret to send.
-func addExtension(t *testing.T, address, key string) {
+func addExtension(t *testing.T, service proxied.Service) {
 	t.Helper()
-	secret := fmt.Sprintf(`apiVersion: v1
-kind: Secret
-metadata: {name: moorpin-proxy, labels: {app.kubernetes.io/part-of: argocd}}
-stringData: {current: %q, next: %q}
-`, proxySecret, nextSecret)
-	if err := plane.ApplyYAML(t.Context(), controlplane.Namespace, []byte(secret)); err != nil {
-		t.Fatal(err)
-	}
-	config := fmt.Sprintf("services:\n- url: %s\n  headers:\n  - name: Moorpin-Secret\n    value: '$moorpin-proxy:%s'\n", address, key)
-	patchObject(t, "ConfigMap", "argocd-cm", map[string]any{"data": map[string]string{"extension.config.moorpin": config}})
-}
-
-// patchObject patches a core object in Argo CD's namespace.
-func patchObject(t *testing.T, kind, name string, patch map[string]any) {
-	t.Helper()
-	data, err := json.Marshal(patch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := plane.Resource(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: kind}, controlplane.Namespace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := place.Patch(t.Context(), name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: controlplane.FieldManager}); err != nil {
+	if err := (proxied.Admin{Plane: plane}).AddExtensions(t.Context(), map[string]proxied.Service{"moorpin": service}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -242,56 +202,22 @@ func (c call) do(ctx context.Context) (answered, error) {
 	return answered{reply.StatusCode, reply.Header, body}, err
 }
 
-// logIn is the token that the browser of a user keeps in its cookie. Argo CD needs a
-// moment to know a new account, and locks out who tries too often before.
+// logIn is the token that the browser of a user keeps in its cookie.
 func logIn(t *testing.T, user string) string {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
-		var account struct {
-			Enabled bool `json:"enabled"`
-		}
-		err := plane.GetAPI(t.Context(), "/api/v1/account/"+user, &account)
-		if err == nil && account.Enabled {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("Argo CD does not know %s: %v", user, err)
-		}
+	token, err := proxied.Admin{Plane: plane}.LogIn(t.Context(), user)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return newToken(t, call{method: http.MethodPost, url: plane.ServerURL() + "/api/v1/session"}, map[string]string{"username": user, "password": password})
+	return token
 }
 
-// accountToken is one of the backend's own account, made by the admin.
-func accountToken(t *testing.T, account string) string {
+// robotToken is one of the backend's own account, made by the admin.
+func robotToken(t *testing.T) string {
 	t.Helper()
-	admin, err := plane.Token(t.Context())
+	token, err := proxied.Admin{Plane: plane}.RobotToken(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := call{method: http.MethodPost, url: plane.ServerURL() + "/api/v1/account/" + account + "/token", headers: map[string]string{"Authorization": "Bearer " + admin}}
-	return newToken(t, request, map[string]string{"name": account})
-}
-
-func newToken(t *testing.T, request call, body any) string {
-	t.Helper()
-	data, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.body = data
-	if request.headers == nil {
-		request.headers = map[string]string{}
-	}
-	request.headers["Content-Type"] = "application/json"
-	got, err := request.do(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer struct {
-		Token string `json:"token"`
-	}
-	if err := json.Unmarshal(got.body, &answer); err != nil || answer.Token == "" {
-		t.Fatalf("no token: %d %s", got.status, got.body)
-	}
-	return answer.Token
+	return token
 }

@@ -16,6 +16,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/e2e/controlplane"
+	"github.com/moorpin/moorpin/e2e/proxied"
 	"github.com/moorpin/moorpin/e2e/record/cases"
 	"github.com/moorpin/moorpin/e2e/record/recorder"
 	"github.com/moorpin/moorpin/e2e/record/scenarios"
@@ -45,9 +46,9 @@ func TestProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	user := logIn(t, "sees-and-asks")
-	token := secretFile(t, accountToken(t, "moorpin"))
+	token := secretFile(t, robotToken(t))
 	b := startBackend(t, "--secret-file", secret, "--secret-file", next, "--server", plane.ServerURL(), "--auth-token-file", token, "--kubeconfig", plane.Kubeconfig(), "--scan", "0")
-	addExtension(t, b.url, "current")
+	addExtension(t, proxied.Service{URL: b.url})
 
 	var played []recorder.Scenario
 	for _, scenario := range scenarios.All() {
@@ -299,7 +300,7 @@ func proxyRotation(t *testing.T, b *backend, user string, files [2]string) {
 			}
 		}
 	}()
-	addExtension(t, b.url, "next")
+	addExtension(t, proxied.Service{URL: b.url, Next: true})
 	time.Sleep(3 * time.Second) // argocd-server reads its settings
 	if err := os.WriteFile(files[0], []byte("somebody-elses-secret"), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,8 @@
 // Package extension is the drift classifier's command line: `moorpin extension
 // snapshot` makes a snapshot of an Application from a live Argo CD, `classify` says
 // from a snapshot why the Application is OutOfSync, `serve` answers the same to Argo
-// CD's UI, `mcp` to assistants, and `fleet` looks at all Applications from above.
+// CD's UI, whose pages `bundle` writes out, `mcp` to assistants, and `fleet` looks at
+// all Applications from above.
 //
 // Its commands only gather what the packages below them need, and translate errors
 // into exit codes: 1 found something (only with --check), 2 the user's mistake, 3 our
@@ -25,8 +26,8 @@ wrote it and when, what a sync would do now, and the narrowest fix.
 
 snapshot collects what is to know about an Application in one file, without the
 values of Secrets; classify explains it. fleet looks at all Applications at once.
-serve answers the page in Argo CD's UI, mcp answers assistants. None of them changes
-anything, and all but serve need nothing installed.`
+serve answers the pages in Argo CD's UI, which bundle writes out; mcp answers
+assistants. None of them changes anything, and all but serve need nothing installed.`
 
 // Command returns the command `extension` with its sub-commands.
 func Command() *cobra.Command {
@@ -35,7 +36,7 @@ func Command() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
-	command.AddCommand(classifyCommand(), snapshotCommand(), serveCommand(), fleetCommand(), mcpCommand())
+	command.AddCommand(classifyCommand(), snapshotCommand(), serveCommand(), fleetCommand(), mcpCommand(), bundleCommand())
 	return command
 }
 

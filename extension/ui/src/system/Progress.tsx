@@ -1,0 +1,24 @@
+import * as React from 'react';
+
+interface Props {
+  done: number;
+  total: number;
+  stop: () => void;
+}
+
+/** How many of the reports are there, and a way to stop. */
+export function Progress({done, total, stop}: Props): React.ReactElement {
+  return (
+    <div className='moorpin-filters'>
+      <div className='moorpin-progress' role='progressbar' aria-label='Reports read' aria-valuemin={0} aria-valuemax={total} aria-valuenow={done}>
+        <div style={{width: `${total === 0 ? 0 : (100 * done) / total}%`}} />
+      </div>
+      <span className='moorpin-muted'>
+        {done} of {total} reports
+      </span>
+      <button type='button' className='argo-button argo-button--base-o' onClick={stop}>
+        Stop
+      </button>
+    </div>
+  );
+}
