@@ -66,25 +66,18 @@ func (s *situation) ended() error {
 }
 
 // survive makes an error of a panic: one hostile object must not end a process that
-// serves others. It is deferred in every goroutine.
+// serves others. It is deferred in every goroutine. The error goes to callers and logs
+// and has no word of the panic, which may quote a Secret.
 func (s *situation) survive() {
 	if cause := recover(); cause != nil {
-		err := fmt.Errorf("classify: the snapshot has a shape that no rule expects: %v", cause)
+		err := fmt.Errorf("classify: the snapshot has a shape that no rule expects: %T", cause)
 		s.broken.CompareAndSwap(nil, &err)
 	}
 }
 
 // explain asks all rules.
 func (s *situation) explain() *Report {
-	var findings []Finding
-	for _, rule := range applicationRules {
-		for _, c := range rule.match(s) {
-			if c.mechanism == "" {
-				c.mechanism = rule.mechanism
-			}
-			findings = append(findings, s.finding(nil, &c))
-		}
-	}
+	findings := s.ask(applicationRules)
 	for _, found := range s.explainAll() {
 		findings = append(findings, found...)
 	}
@@ -94,6 +87,23 @@ func (s *situation) explain() *Report {
 	s.warnUsed(report)
 	s.redact(report)
 	return report
+}
+
+// ask returns what rules find about the Application, as far as the time goes.
+func (s *situation) ask(rules []applicationRule) []Finding {
+	var findings []Finding
+	for _, rule := range rules {
+		if s.ctx.Err() != nil {
+			break
+		}
+		for _, c := range rule.match(s) {
+			if c.mechanism == "" {
+				c.mechanism = rule.mechanism
+			}
+			findings = append(findings, s.finding(nil, &c))
+		}
+	}
+	return findings
 }
 
 // explainAll explains every resource, on all processors, in the order of the snapshot.
@@ -127,7 +137,7 @@ func (r *resource) explain() []Finding {
 	var claims []claim
 	for _, rule := range fieldRules {
 		open := r.open()
-		if len(open) == 0 {
+		if len(open) == 0 || r.situation.ctx.Err() != nil {
 			break
 		}
 		for _, c := range rule(r, open) {
@@ -139,6 +149,9 @@ func (r *resource) explain() []Finding {
 	}
 	claims = r.reviseDeadRules(failWhole(followTemplate(claims)))
 	for _, rule := range hiddenRules {
+		if r.situation.ctx.Err() != nil {
+			break
+		}
 		claims = append(claims, rule(r)...)
 	}
 	return r.findings(claims)

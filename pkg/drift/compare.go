@@ -42,12 +42,12 @@ func (s *situation) rules() rules {
 func (s *situation) compare() {
 	groups := map[Strategy][]*resource{}
 	for _, r := range s.resources {
-		r.strategy = s.strategyOf(r)
+		r.strategy, r.allowance = s.strategyOf(r), s.allowance
 		if r.target == nil || r.live == nil || r.given.Hook {
 			continue
 		}
 		if r.given.NormalizedLive != nil && r.given.PredictedLive != nil {
-			r.take(r.given.NormalizedLive, r.given.PredictedLive)
+			r.compareError = r.take(r.given.NormalizedLive, r.given.PredictedLive)
 			continue
 		}
 		groups[r.strategy] = append(groups[r.strategy], r)
@@ -194,11 +194,12 @@ func (r *resource) try(t trial) ([]*difference, error) {
 }
 
 // stateDiffs is Argo CD's own comparison. Its packages expect objects as the API
-// server serves them; where a hostile one makes them panic, that is an error.
+// server serves them; where a hostile one makes them panic, that is an error, which
+// names only the type of the panic: its words may quote a Secret.
 func stateDiffs(lives, targets []*unstructured.Unstructured, config argodiff.DiffConfig) (results []gitopsdiff.DiffResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			results, err = nil, fmt.Errorf("compare: the object has a shape that Argo CD's comparison does not expect: %v", cause)
+			results, err = nil, fmt.Errorf("compare: the object has a shape that Argo CD's comparison does not expect: %T", cause)
 		}
 	}()
 	list, err := argodiff.StateDiffs(lives, targets, config)
@@ -261,12 +262,19 @@ func (r *resource) decode(result gitopsdiff.DiffResult) error {
 	if err := json.Unmarshal(result.PredictedLive, &predicted); err != nil {
 		return fmt.Errorf("compare: read the predicted live state: %w", err)
 	}
-	r.take(normalized, predicted)
-	return nil
+	return r.take(normalized, predicted)
 }
 
 // take finds the differences of two documents that Argo CD compared.
-func (r *resource) take(normalized, predicted object) {
-	r.normalized, r.predicted = normalized, predicted
-	r.differences = differences(normalized, predicted)
+func (r *resource) take(normalized, predicted object) error {
+	left := r.allowance
+	if left == nil {
+		left = newAllowance()
+	}
+	found, err := differences(r.situation.ctx, left, normalized, predicted)
+	if err != nil {
+		return fmt.Errorf("compare: %w", err)
+	}
+	r.normalized, r.predicted, r.differences = normalized, predicted, found
+	return nil
 }

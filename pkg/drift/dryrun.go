@@ -21,7 +21,7 @@ func (s *situation) heed(findings []Finding) []Finding {
 	heard := map[key]bool{}
 	for _, r := range s.resources {
 		dry := r.given.DryRun
-		if dry == nil || r.given.Hook || r.target == nil || heard[keyOf(r.ref)] {
+		if s.ctx.Err() != nil || dry == nil || r.given.Hook || r.target == nil || heard[keyOf(r.ref)] {
 			continue
 		}
 		heard[keyOf(r.ref)] = true
@@ -63,7 +63,9 @@ func (r *resource) heed(dry *DryRun, f *Finding) {
 	case r.live == nil:
 		f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync creates it"))
 	default:
-		f.heed(r.changedBy(dry))
+		if changed, err := r.changedBy(dry); err == nil {
+			f.heed(changed)
+		}
 	}
 }
 
@@ -88,8 +90,9 @@ func (f *Finding) worsen(changed []*difference) {
 	if f.Sync != Noop {
 		return
 	}
+	places := placesOf(changed)
 	for _, field := range f.Fields {
-		if slices.ContainsFunc(changed, func(d *difference) bool { return d.pointer.Covers(field.Pointer) || field.Pointer.Covers(d.pointer) }) {
+		if places.meet(field.Pointer) {
 			f.Sync = OverwritesLive
 			f.Evidence = append(f.Evidence, fmt.Sprintf("the dry run changes %s, which was held to stay as it is", field.Pointer))
 			f.Loss = append(slices.Clone(f.Loss), fmt.Sprintf("%s as it is live", field.Pointer))
@@ -115,8 +118,12 @@ func (r *resource) refusedClaim(dry *DryRun) claim {
 
 // changedBy are the fields that the dry run changes, those aside that every write
 // changes or that say only who wrote.
-func (r *resource) changedBy(dry *DryRun) []*difference {
-	return slices.DeleteFunc(differences(r.live, dry.Result), bookkeeping)
+func (r *resource) changedBy(dry *DryRun) ([]*difference, error) {
+	found, err := differences(r.situation.ctx, newAllowance(), r.live, dry.Result)
+	if err != nil {
+		return nil, fmt.Errorf("dry run: %w", err)
+	}
+	return slices.DeleteFunc(found, bookkeeping), nil
 }
 
 // bookkeeping reports whether a difference between an object and its next version is

@@ -1,7 +1,9 @@
 package drift
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,18 +21,22 @@ type shared struct {
 
 // prepare reads from the resource what the rules ask for again and again.
 func (r *resource) prepare() {
+	r.items = itemFinder{}
 	if len(r.differences) == 0 {
 		return
 	}
 	r.lastApplied = lastAppliedOf(r.live)
 	for _, d := range r.differences {
+		if r.situation.ctx.Err() != nil {
+			return
+		}
 		steps := d.targetPointer.Steps()
-		d.git, d.inGit = follow(r.target, r.predicted, steps)
-		d.applied, d.inApplied = follow(r.lastApplied, r.predicted, steps)
+		d.git, d.inGit = r.items.follow(r.target, r.predicted, steps)
+		d.applied, d.inApplied = r.items.follow(r.lastApplied, r.predicted, steps)
 		if !d.inTarget {
 			// The item is live's alone, so its siblings are too.
-			d.git, d.inGit = follow(r.target, r.normalized, d.steps)
-			d.applied, d.inApplied = follow(r.lastApplied, r.normalized, d.steps)
+			d.git, d.inGit = r.items.follow(r.target, r.normalized, d.steps)
+			d.applied, d.inApplied = r.items.follow(r.lastApplied, r.normalized, d.steps)
 		}
 	}
 }
@@ -52,6 +58,20 @@ func lastAppliedOf(live object) object {
 // follow returns the node of the document at the place that the steps name in the
 // model: items of lists that have an identity are found by it, others by index.
 func follow(document, model any, steps []string) (any, bool) {
+	return itemFinder(nil).follow(document, model, steps)
+}
+
+// itemFinder remembers where the items of lists are, for many questions about them;
+// nil remembers nothing.
+type itemFinder map[listIdentity]map[string]int
+
+// listIdentity is a list, by its first item, and the fields that tell its items apart.
+type listIdentity struct {
+	first *any
+	names string
+}
+
+func (f itemFinder) follow(document, model any, steps []string) (any, bool) {
 	for _, step := range steps {
 		switch holder := document.(type) {
 		case map[string]any:
@@ -66,7 +86,7 @@ func follow(document, model any, steps []string) (any, bool) {
 				return nil, false
 			}
 			modelItem := childOf(model, step)
-			j, found := sameItem(holder, modelItem, i)
+			j, found := f.sameItem(holder, modelItem, i)
 			if !found {
 				return nil, false
 			}
@@ -92,7 +112,7 @@ func childOf(model any, step string) any {
 
 // sameItem finds the item of a list that has the identity of the model item; it
 // looks at the model's own index first.
-func sameItem(items []any, model any, i int) (int, bool) {
+func (f itemFinder) sameItem(items []any, model any, i int) (int, bool) {
 	for _, names := range identities {
 		wanted, ok := identity(model, names)
 		if !ok {
@@ -103,6 +123,14 @@ func sameItem(items []any, model any, i int) (int, bool) {
 				return i, true
 			}
 		}
+		return f.search(items, names, wanted)
+	}
+	return i, i < len(items)
+}
+
+// search finds the first item of an identity.
+func (f itemFinder) search(items []any, names []string, wanted string) (int, bool) {
+	if f == nil || len(items) == 0 {
 		for j, item := range items {
 			if found, ok := identity(item, names); ok && found == wanted {
 				return j, true
@@ -110,7 +138,19 @@ func sameItem(items []any, model any, i int) (int, bool) {
 		}
 		return 0, false
 	}
-	return i, i < len(items)
+	list := listIdentity{&items[0], strings.Join(names, " ")}
+	index, known := f[list]
+	if !known {
+		index = make(map[string]int, len(items))
+		for j, item := range slices.Backward(items) {
+			if found, ok := identity(item, names); ok {
+				index[found] = j
+			}
+		}
+		f[list] = index
+	}
+	j, found := index[wanted]
+	return j, found
 }
 
 func identity(item any, names []string) (string, bool) {

@@ -156,7 +156,11 @@ func (r *resource) under(rules []v1alpha1.ResourceIgnoreDifferences) []*differen
 		}
 	}
 	live, target := withoutIgnored(r.normalized, rules), withoutIgnored(r.predicted, rules)
-	return differences(live, target)
+	after, err := differences(r.situation.ctx, newAllowance(), live, target)
+	if err != nil {
+		return r.differences // nothing is known to go away
+	}
+	return after
 }
 
 // foundAgain reports whether the comparison made here finds all that Argo CD found.

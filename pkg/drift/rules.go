@@ -1,6 +1,9 @@
 package drift
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
 // applicationRule answers for the Application as a whole.
 type applicationRule struct {
@@ -22,6 +25,7 @@ type fieldRule func(r *resource, open []*difference) []claim
 // way), then whether the values mean the same, then what the schema does, then who
 // wrote it, and last what Git did.
 var fieldRules = []fieldRule{
+	foldedFields,
 	sharedResource, instanceLabelConflict,
 	foreignTakeover,
 	trackingMissing,
@@ -83,11 +87,29 @@ func (r *resource) wanted(d *difference) bool {
 	return edited || r.moved(d)
 }
 
+// foldedFields answers for what differs in too many fields to look at each: anybody
+// may have written some of them.
+func foldedFields(r *resource, open []*difference) []claim {
+	var claims []claim
+	for _, d := range open {
+		if !d.folded {
+			continue
+		}
+		c := r.claimOf(d, Possible, OverwritesLive, fmt.Sprintf("more differs below %s than can be named field by field; compare the two sides by themselves", d.pointer))
+		c.mechanism, c.differences = Unexplained, []*difference{d}
+		claims = append(claims, c)
+	}
+	return claims
+}
+
 // each makes a rule of one that looks at one difference at a time.
 func each(mechanism Mechanism, match func(r *resource, d *difference) (claim, bool)) fieldRule {
 	return func(r *resource, open []*difference) []claim {
 		var claims []claim
 		for _, d := range open {
+			if r.situation.ctx.Err() != nil {
+				break
+			}
 			if c, ok := match(r, d); ok {
 				c.mechanism, c.differences = mechanism, []*difference{d}
 				claims = append(claims, c)

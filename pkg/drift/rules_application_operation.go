@@ -240,7 +240,7 @@ func (s *situation) podTrouble(r *resource) []string {
 // podsOf are the related Pods of a workload: those that its selector picks, or
 // that name it as their owner.
 func (s *situation) podsOf(r *resource) []object {
-	if r.live == nil {
+	if r.live == nil || s.ctx.Err() != nil {
 		return nil
 	}
 	selector := fields(r.live, "spec", "selector", "matchLabels")

@@ -3,6 +3,7 @@ package drift
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -82,46 +83,70 @@ func (w *waiters) addConditions(o object) {
 	}
 }
 
+// workloads finds the Application's resource behind another object by indices, made
+// once: there may be as many events as Pods.
+type workloads struct {
+	// named are the resources, whatever their group; running those with a Pod template.
+	named   map[key]ResourceRef
+	running map[key]ResourceRef
+	related map[key]object
+}
+
+func (s *situation) workloads() *workloads {
+	s.workloadsOnce.Do(func() {
+		w := &workloads{named: map[key]ResourceRef{}, running: map[key]ResourceRef{}, related: map[key]object{}}
+		for _, r := range slices.Backward(s.resources) {
+			w.named[key{kind: r.ref.Kind, namespace: r.ref.Namespace, name: r.ref.Name}] = r.ref
+			if fields(r.live, "spec", "template") != nil || fields(r.target, "spec", "template") != nil || fields(r.target, "spec", "jobTemplate") != nil {
+				w.running[key{namespace: r.ref.Namespace, name: r.ref.Name}] = r.ref
+			}
+		}
+		for _, o := range slices.Backward(s.snapshot.Related) {
+			w.related[keyOf(refOf(o))] = o
+		}
+		s.workloadsFound = w
+	})
+	return s.workloadsFound
+}
+
+// longestName is how long a name can be in Kubernetes.
+const longestName = 253
+
 // workloadOf is the Application's resource behind a Pod, a ReplicaSet or a Job: by
 // owner references as far as the snapshot holds them, else the one whose name
 // begins the object's; else the Application itself.
 func (s *situation) workloadOf(ref ResourceRef) ResourceRef {
+	known := s.workloads()
 	for range 4 {
-		for _, r := range s.resources {
-			if r.ref.Kind == ref.Kind && r.ref.Name == ref.Name && r.ref.Namespace == ref.Namespace {
-				return r.ref
-			}
+		if found, ours := known.named[key{kind: ref.Kind, namespace: ref.Namespace, name: ref.Name}]; ours {
+			return found
 		}
-		owner, found := s.ownerRef(ref)
+		owner, found := known.ownerOf(ref)
 		if !found {
 			break
 		}
 		ref = owner
 	}
-	best := s.ref()
-	length := 0
-	for _, r := range s.resources {
-		runs := fields(r.live, "spec", "template") != nil || fields(r.target, "spec", "template") != nil || fields(r.target, "spec", "jobTemplate") != nil
-		if runs && r.ref.Namespace == ref.Namespace && strings.HasPrefix(ref.Name, r.ref.Name+"-") && len(r.ref.Name) > length {
-			best, length = r.ref, len(r.ref.Name)
-		}
-	}
-	return best
-}
-
-// ownerRef is the controller of a related object.
-func (s *situation) ownerRef(ref ResourceRef) (ResourceRef, bool) {
-	for _, o := range s.related.of(ref.Group, ref.Kind) {
-		if text(o, "metadata", "name") != ref.Name || text(o, "metadata", "namespace") != ref.Namespace {
+	for end := min(len(ref.Name)-1, longestName); end > 0; end-- {
+		if ref.Name[end] != '-' {
 			continue
 		}
-		for _, owner := range list(o, "metadata", "ownerReferences") {
-			group, _, found := strings.Cut(text(owner, "apiVersion"), "/")
-			if !found {
-				group = ""
-			}
-			return ResourceRef{Group: group, Kind: text(owner, "kind"), Namespace: ref.Namespace, Name: text(owner, "name")}, true
+		if found, runs := known.running[key{namespace: ref.Namespace, name: ref.Name[:end]}]; runs {
+			return found
 		}
 	}
-	return ResourceRef{}, false
+	return s.ref()
+}
+
+// ownerOf is the controller of a related object.
+func (w *workloads) ownerOf(ref ResourceRef) (ResourceRef, bool) {
+	owners := list(w.related[keyOf(ref)], "metadata", "ownerReferences")
+	if len(owners) == 0 {
+		return ResourceRef{}, false
+	}
+	group, _, found := strings.Cut(text(owners[0], "apiVersion"), "/")
+	if !found {
+		group = ""
+	}
+	return ResourceRef{Group: group, Kind: text(owners[0], "kind"), Namespace: ref.Namespace, Name: text(owners[0], "name")}, true
 }

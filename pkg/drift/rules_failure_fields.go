@@ -41,10 +41,12 @@ var fieldPath = regexp.MustCompile(`(?:^|[\s\[,(])([a-zA-Z][\w.\[\]"/-]*): (?:In
 // named are the differences at the fields that a message names.
 func (r *resource) named(message string, open []*difference) []*difference {
 	var named []*difference
+	taken := map[*difference]bool{}
 	for _, match := range fieldPath.FindAllStringSubmatch(message, 20) {
 		steps := pathSteps(match[1])
 		for _, d := range open {
-			if within(steps, d.steps) && !slices.Contains(named, d) {
+			if within(steps, d.steps) && !taken[d] {
+				taken[d] = true
 				named = append(named, d)
 			}
 		}
@@ -60,9 +62,13 @@ func (r *resource) named(message string, open []*difference) []*difference {
 // applied as a whole. What somebody else changed live has a cause of its own. When
 // nothing else is left, the refusal is about everything.
 func (r *resource) together(about, open []*difference) []*difference {
+	meant := make(map[*difference]bool, len(about))
+	for _, d := range about {
+		meant[d] = true
+	}
 	var taken []*difference
 	for _, d := range open {
-		if slices.Contains(about, d) || r.changedByGit(d) {
+		if meant[d] || r.changedByGit(d) {
 			taken = append(taken, d)
 		}
 	}
@@ -139,13 +145,22 @@ func resourceVersionInGit(r *resource, open []*difference) (claim, bool) {
 // (duplicate-list-key). Source: #4864, #24704; kubernetes/kubernetes#39188.
 func mergeKeyConflict(r *resource, open []*difference) (claim, bool) {
 	c := claim{mechanism: MergeKeyConflict, confidence: Likely, sync: WillFail}
+	judged := map[string]string{}
 	for _, d := range open {
 		steps, found := portsAbove(d.steps)
-		if !found {
+		if !found || r.situation.ctx.Err() != nil {
 			continue
 		}
-		doubled := doubles(r.predicted, steps)
-		if doubled == "" || doubles(r.live, steps) != "" || doubles(r.target, steps) != "" {
+		held := strings.Join(steps, "\x00")
+		doubled, known := judged[held]
+		if !known {
+			doubled = doubles(r.predicted, steps)
+			if doubles(r.live, steps) != "" || doubles(r.target, steps) != "" {
+				doubled = ""
+			}
+			judged[held] = doubled
+		}
+		if doubled == "" {
 			continue
 		}
 		c.differences = append(c.differences, d)

@@ -17,15 +17,15 @@ import (
 // message says.
 func duplicateListKey(r *resource, open []*difference) []claim {
 	var claims []claim
-	doubled := r.duplicates()
+	doubled := r.doubledLists()
+	if len(doubled) == 0 {
+		return nil
+	}
 	for _, d := range open {
-		for _, found := range doubled {
-			if found.list.Covers(d.targetPointer) {
-				claims = append(claims, claim{
-					mechanism: DuplicateListKey, differences: []*difference{d}, confidence: Certain, sync: r.syncOfDuplicate(), evidence: []string{found.evidence()},
-				})
-				break
-			}
+		if found, covered := covering(doubled, d.targetPointer); covered {
+			claims = append(claims, claim{
+				mechanism: DuplicateListKey, differences: []*difference{d}, confidence: Certain, sync: r.syncOfDuplicate(), evidence: []string{found.evidence()},
+			})
 		}
 	}
 	return claims
@@ -37,7 +37,11 @@ func hiddenDuplicates(r *resource) []claim {
 	if r.target == nil || r.live == nil {
 		return nil
 	}
-	if slices.ContainsFunc(r.differences, func(d *difference) bool { return d.claimed && r.covered(d) }) {
+	doubled := r.doubledLists()
+	if slices.ContainsFunc(r.differences, func(d *difference) bool {
+		_, covered := covering(doubled, d.targetPointer)
+		return d.claimed && covered
+	}) {
 		return nil
 	}
 	var claims []claim
@@ -51,8 +55,29 @@ func hiddenDuplicates(r *resource) []claim {
 	return claims
 }
 
-func (r *resource) covered(d *difference) bool {
-	return slices.ContainsFunc(r.duplicates(), func(found duplicate) bool { return found.list.Covers(d.targetPointer) })
+// doubledLists are the lists that hold duplicates, each with its first one.
+func (r *resource) doubledLists() map[fieldpath.Pointer]duplicate {
+	lists := map[fieldpath.Pointer]duplicate{}
+	for _, found := range r.duplicates() {
+		if _, known := lists[found.list]; !known {
+			lists[found.list] = found
+		}
+	}
+	return lists
+}
+
+// covering returns the duplicate of the innermost list that holds the field.
+func covering(lists map[fieldpath.Pointer]duplicate, field fieldpath.Pointer) (duplicate, bool) {
+	for len(lists) > 0 {
+		if found, covered := lists[field]; covered {
+			return found, true
+		}
+		if field == "" {
+			break
+		}
+		field = field.Parent()
+	}
+	return duplicate{}, false
 }
 
 func (r *resource) syncOfDuplicate() Sync {
@@ -183,21 +208,25 @@ func (r *resource) added() []addition {
 		r.owners = ownersOf(r.live)
 	}
 	applied := lastAppliedOf(r.live)
+	flagged := placesOf(r.differences)
 	var found []addition
 	for pointer := range r.owners.exact {
+		if r.situation.ctx.Err() != nil {
+			break
+		}
 		owner, mine := r.soleOwner(pointer)
 		if !mine {
 			continue
 		}
 		steps := pointer.Steps()
-		if reserved(steps) || r.flagged(pointer) {
+		if reserved(steps) || flagged.meet(pointer) {
 			continue
 		}
-		if _, inGit := follow(r.target, r.live, steps); inGit {
+		if _, inGit := r.items.follow(r.target, r.live, steps); inGit {
 			continue
 		}
 		value, _ := pointer.Value(r.live)
-		_, inApplied := follow(applied, r.live, steps)
+		_, inApplied := r.items.follow(applied, r.live, steps)
 		if residue := r.roleOf(owner) == applier; inApplied != residue && (inApplied || applied != nil) || r.isDefault(steps, value) {
 			continue
 		}
@@ -210,14 +239,14 @@ func (r *resource) added() []addition {
 // says nothing.
 func (r *resource) isDefault(steps []string, value any) bool {
 	if pinned, has := r.pinned(); has {
-		if filled, found := follow(pinned, r.live, steps); found && equal(filled, value) {
+		if filled, found := r.items.follow(pinned, r.live, steps); found && equal(filled, value) {
 			return true
 		}
 	}
 	if !r.builtIn() {
 		return false
 	}
-	filled, found := follow(r.defaulted(), r.live, steps)
+	filled, found := r.items.follow(r.defaulted(), r.live, steps)
 	return found && equal(filled, value)
 }
 
@@ -284,10 +313,10 @@ func (r *resource) rootOf(pointer fieldpath.Pointer, applied object) fieldpath.P
 		if len(steps) < 2 {
 			return pointer
 		}
-		if _, inGit := follow(r.target, r.live, steps); inGit {
+		if _, inGit := r.items.follow(r.target, r.live, steps); inGit {
 			return pointer
 		}
-		if _, inApplied := follow(applied, r.live, steps); inApplied {
+		if _, inApplied := r.items.follow(applied, r.live, steps); inApplied {
 			return pointer
 		}
 		if len(r.owners.at(above)) == 0 || !r.allHuman(above) {
@@ -316,11 +345,6 @@ func (r *resource) roots(found []addition) []addition {
 		kept = append(kept, one)
 	}
 	return kept
-}
-
-// flagged reports whether Argo CD flags the field, or something above or below it.
-func (r *resource) flagged(pointer fieldpath.Pointer) bool {
-	return slices.ContainsFunc(r.differences, func(d *difference) bool { return d.pointer.Covers(pointer) || pointer.Covers(d.pointer) })
 }
 
 // reserved are fields that are never Git's: status, what the API server keeps in

@@ -93,11 +93,14 @@ func (r *resource) hiddenDifferences() []*difference {
 	if open.compareError != nil {
 		return nil
 	}
-	shown := fieldpath.NewSet()
+	shown, folded := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, d := range under {
 		shown.Insert(d.pointer)
+		if d.folded {
+			folded.Insert(d.pointer)
+		}
 	}
-	open.differences = slices.DeleteFunc(open.differences, func(d *difference) bool { return shown.Has(d.pointer) })
+	open.differences = slices.DeleteFunc(open.differences, func(d *difference) bool { return shown.Has(d.pointer) || folded.Covers(d.pointer) })
 	open.prepare()
 	if r.lastApplied == nil {
 		r.lastApplied = open.lastApplied
@@ -187,6 +190,9 @@ func (r *resource) reviseDeadRules(claims []claim) []claim {
 // deadRule returns why a rule that was meant for the difference misses it.
 func (r *resource) deadRule(d *difference) (string, bool) {
 	for _, rule := range r.situation.app.Spec.IgnoreDifferences {
+		if r.situation.ctx.Err() != nil {
+			break
+		}
 		if !patterns.Match(rule.Kind, r.ref.Kind) && !strings.EqualFold(rule.Kind, r.ref.Kind) {
 			continue
 		}

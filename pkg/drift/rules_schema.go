@@ -42,7 +42,7 @@ func crdListDefault(r *resource, open []*difference) []claim {
 
 // followAside finds in another form of Git's manifest the field that only live has.
 func followAside(document object, r *resource, d *difference) (any, bool) {
-	return follow(document, r.normalized, d.steps)
+	return r.items.follow(document, r.normalized, d.steps)
 }
 
 // volumeClaimTemplate: the API server fills apiVersion, kind, status and the like into
@@ -231,7 +231,7 @@ func (r *resource) nullInGit(d *difference) (fieldpath.Pointer, bool) {
 		steps = d.steps
 	}
 	for i := 1; i <= len(steps); i++ {
-		value, found := follow(r.target, r.normalized, steps[:i])
+		value, found := r.items.follow(r.target, r.normalized, steps[:i])
 		if !found {
 			return "", false
 		}

@@ -175,6 +175,7 @@ func sameMeaning(a, b string) (string, bool) {
 // an item, which somebody wants.
 func listReordered(r *resource, open []*difference) []claim {
 	moved := map[string][]*difference{}
+	judged := map[string]bool{}
 	wanted := map[string]bool{}
 	for _, d := range open {
 		// The outermost list decides: its items may hold lists themselves.
@@ -183,7 +184,10 @@ func listReordered(r *resource, open []*difference) []claim {
 				continue
 			}
 			held := strings.Join(d.steps[:i], "\x00")
-			if len(moved[held]) > 0 || permuted(r, d.steps[:i]) {
+			if _, known := judged[held]; !known && r.situation.ctx.Err() == nil {
+				judged[held] = permuted(r, d.steps[:i])
+			}
+			if judged[held] {
 				moved[held] = append(moved[held], d)
 				wanted[held] = wanted[held] || r.wanted(d)
 				break

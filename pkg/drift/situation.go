@@ -35,9 +35,13 @@ type situation struct {
 	scalers             map[key][]object
 	kindsOnce           sync.Once
 	kinds               map[[2]string][]*resource
+	workloadsOnce       sync.Once
+	workloadsFound      *workloads
 	typesOnce           sync.Once
 	parser              *managedfields.GvkParser
 	typesError          error
+	// allowance bounds what the differences of all resources hold.
+	allowance *allowance
 	// ctx ends the work early; its end makes the report an error.
 	ctx context.Context
 	// unheeded are the ignore rules that were not run, and why.
@@ -61,11 +65,15 @@ type resource struct {
 	// when the resource is one-sided or cannot be compared.
 	normalized, predicted map[string]any
 	compareError          error
+	// allowance is the situation's; nil for a trial, which has its own.
+	allowance *allowance
 	// differences are the flagged ones, sorted by pointer.
 	differences []*difference
 	// lastApplied is the object in the last-applied-configuration annotation, or nil.
 	lastApplied map[string]any
 	owners      *ownership
+	// items finds list items for the rules about one resource, which run one by one.
+	items itemFinder
 	// status is the resource's entry in status.resources, result its entry in
 	// status.operationState.syncResult.resources; nil when there is none.
 	status *v1alpha1.ResourceStatus
@@ -96,6 +104,8 @@ type difference struct {
 	// items are found by position.
 	git, applied     any
 	inGit, inApplied bool
+	// folded tells that more differs below it than can be named field by field.
+	folded bool
 	// claimed tells that a rule has answered for it.
 	claimed bool
 }
@@ -140,7 +150,7 @@ func newSituation(snapshot *Snapshot) (*situation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
-	s := &situation{ctx: context.Background(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
+	s := &situation{ctx: context.Background(), allowance: newAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
 	if err := s.readOverrides(); err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}

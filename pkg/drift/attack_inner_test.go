@@ -1,0 +1,30 @@
+package drift
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestRulesEndWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	snapshot := &Snapshot{Application: map[string]any{"metadata": map[string]any{"name": "a"}}}
+	s, err := arranged(snapshot, Options{Context: ctx})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	asked := 0
+	rules := []applicationRule{{None, func(*situation) []claim { asked++; return nil }}}
+	if s.ask(rules); asked != 0 {
+		t.Error("a rule about the Application was asked after the end of the context")
+	}
+	r := &resource{situation: s, differences: []*difference{{pointer: "/data/a", steps: []string{"data", "a"}}}}
+	each(ManualEdit, func(*resource, *difference) (claim, bool) { asked++; return claim{}, false })(r, r.differences)
+	if asked != 0 {
+		t.Error("a difference was looked at after the end of the context")
+	}
+	if _, err := differences(ctx, newAllowance(), object{"a": "1"}, object{"a": "2"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("differences: %v, want the end of the context", err)
+	}
+}
