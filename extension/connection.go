@@ -33,8 +33,14 @@ type connection struct {
 }
 
 func (c *connection) flags(flags *pflag.FlagSet) {
-	flags.StringVar(&c.server, "server", "", "`ADDRESS` of Argo CD, HOST:PORT or a URL (default $"+serverVariable+", else the argocd CLI's session)")
-	flags.StringVar(&c.tokenFile, "auth-token-file", "", "`FILE` that holds the token (default $"+tokenVariable+", else the argocd CLI's session)")
+	c.flagsElse(flags, ", else the argocd CLI's session")
+}
+
+// flagsElse adds the flags; otherwise says where address and token come from where
+// neither a flag nor the environment has them.
+func (c *connection) flagsElse(flags *pflag.FlagSet, otherwise string) {
+	flags.StringVar(&c.server, "server", "", "`ADDRESS` of Argo CD, HOST:PORT or a URL (default $"+serverVariable+otherwise+")")
+	flags.StringVar(&c.tokenFile, "auth-token-file", "", "`FILE` that holds the token (default $"+tokenVariable+otherwise+")")
 	flags.StringVar(&c.context, "argocd-context", "", "`NAME` of the argocd CLI's context (default the current one)")
 	flags.StringVar(&c.config, "config", "", "`FILE` with the argocd CLI's configuration (default the CLI's own)")
 	flags.StringVar(&c.rootPath, "grpc-web-root-path", "", "`PATH` below which Argo CD serves")

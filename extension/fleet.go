@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/argoproj/argo-cd/v2/util/glob"
 	"github.com/spf13/cobra"
 
+	"github.com/moorpin/moorpin/extension/api"
 	"github.com/moorpin/moorpin/extension/fleet"
 	"github.com/moorpin/moorpin/extension/report"
 	"github.com/moorpin/moorpin/pkg/argocd"
@@ -31,7 +31,11 @@ The status of an Application says what concerns it as a whole: that it cannot be
 rendered, that something waits to be pruned, that a sync is stuck or was given up.
 Which fields drift, and why, is read with --fields, some calls for each Application
 that is not Synced; with --fields=all for each one, which shows the drift that Argo CD
-hides too. What was not read is counted as unread.
+hides too. What was not read is counted as unread, and what a sync would do is then
+"at least" what is known, or "?". What could not be had while reading is a problem.
+
+--project and --namespace take names, globs such as 'team-*', and regular expressions
+between slashes such as '/^team-[0-9]+$/'.
 
 Applications are listed by Argo CD's API, with the flags and the session of the other
 commands, or with --kubeconfig as objects of the cluster that Argo CD runs in, page by
@@ -73,22 +77,34 @@ func fleetCommand() *cobra.Command {
 	var s surveying
 	command := &cobra.Command{
 		Use: "fleet", Short: "Look at the drift of all Applications from above",
-		Long: fleetHelp, Example: fleetExample, Args: cobra.NoArgs,
+		Long: fleetHelp, Example: fleetExample, Args: noWords,
 		RunE: coded(func(command *cobra.Command, _ []string) error { return s.run(command) }),
 	}
 	flags := command.Flags()
 	s.connection.flags(flags)
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster that Argo CD runs in, to read Applications there instead of asking Argo CD")
 	flags.StringVar(&s.home, "argocd-namespace", "argocd", "with --kubeconfig, the `NAMESPACE` of Argo CD's own ConfigMaps")
-	flags.StringSliceVar(&s.projects, "project", nil, "only Applications of this `PROJECT`; a glob, may be repeated")
-	flags.StringSliceVar(&s.namespaces, "namespace", nil, "only Applications in this `NAMESPACE`; a glob, may be repeated")
-	flags.StringVar(&s.fields, "fields", fieldsNone, "read the fields of Applications: none, drifting (those that are not Synced) or all")
+	flags.StringSliceVar(&s.projects, "project", nil, "only Applications of this `PROJECT`: a name, a glob, or a regular expression between slashes; may be repeated")
+	flags.StringSliceVar(&s.namespaces, "namespace", nil, "only Applications in this `NAMESPACE`: a name, a glob, or a regular expression between slashes; may be repeated")
+	flags.StringVar(&s.fields, "fields", fieldsNone, "read the fields of Applications: none, drifting (those that are not Synced) or all, written --fields=all")
 	flags.Lookup("fields").NoOptDefVal = fieldsDrifting
 	flags.StringVarP(&s.format, "output", "o", "text", "`FORMAT`: text, json, markdown or csv")
 	flags.BoolVar(&s.check, "check", false, "exit with 1 when something drifts or could not be read")
 	flags.IntVar(&s.parallel, "parallel", 4, "how many Applications are asked about at once")
 	flags.DurationVar(&s.timeout, "timeout", 30*time.Minute, "give up after this time")
 	return command
+}
+
+// noWords refuses arguments, and says what is meant where a value stands apart from its
+// flag: --fields may stand alone.
+func noWords(_ *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	if slices.Contains([]string{fieldsNone, fieldsDrifting, fieldsAll}, words[0]) {
+		return cli.Mistake(fmt.Errorf("%q is no argument: write --fields=%[1]s, in one word", words[0]))
+	}
+	return cli.Mistake(fmt.Errorf("%q is no argument: all that can be given are flags", words[0]))
 }
 
 func (s *surveying) run(command *cobra.Command) error {
@@ -109,6 +125,9 @@ func (s *surveying) run(command *cobra.Command) error {
 	source.options.Progress = bar.step
 	overview, err := fleet.Summarise(ctx, source.apps, source.options)
 	bar.clear()
+	if err == nil && overview.Applications == 0 && len(s.projects)+len(s.namespaces) > 0 {
+		_, _ = fmt.Fprintln(command.ErrOrStderr(), "warning: no Application that can be read is in what --project and --namespace name")
+	}
 	if errors.Is(err, kube.ErrNotServed) {
 		return cli.Mistake(fmt.Errorf("--kubeconfig: %w; name the cluster that Argo CD runs in", err))
 	}
@@ -158,8 +177,8 @@ func (s *surveying) validate() error {
 		return fmt.Errorf("--parallel: %d is not between 1 and 64", s.parallel)
 	}
 	for _, pattern := range slices.Concat(s.projects, s.namespaces) {
-		if _, err := glob.MatchWithError(pattern, ""); err != nil {
-			return fmt.Errorf("pattern %q: %w", pattern, err)
+		if err := api.CheckPattern(pattern); err != nil {
+			return fmt.Errorf("--project and --namespace: %w", err)
 		}
 	}
 	return nil
@@ -212,13 +231,21 @@ func exact(patterns []string) string {
 
 // explain reads and classifies one Application. Nobody asks for the fixes of a fleet,
 // so none is proven.
-func explain(client *argocd.Client) func(context.Context, argocd.Ref) (*drift.Report, error) {
-	return func(ctx context.Context, ref argocd.Ref) (*drift.Report, error) {
-		snapshot, _, err := report.Collect(ctx, client, ref, report.Options{Now: time.Now, Compared: true})
+func explain(client *argocd.Client) func(context.Context, argocd.Ref) (*fleet.Explained, error) {
+	return func(ctx context.Context, ref argocd.Ref) (*fleet.Explained, error) {
+		snapshot, warnings, err := report.Collect(ctx, client, ref, report.Options{Now: time.Now, Compared: true})
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the error names the step
 		}
 		// The rules of other people's Applications must not stop the view of all.
-		return drift.Classify(snapshot, drift.Options{Context: ctx, Guard: true})
+		found, err := drift.Classify(snapshot, drift.Options{Context: ctx, Guard: true})
+		if err != nil {
+			return nil, fmt.Errorf("classify: %w", err)
+		}
+		explained := &fleet.Explained{Report: found, Warnings: slices.Concat(warnings, found.Unheeded)}
+		for _, r := range snapshot.Resources {
+			explained.Read = append(explained.Read, r.ResourceRef)
+		}
+		return explained, nil
 	}
 }

@@ -34,7 +34,11 @@ refused. There is no TLS: beyond this machine, put something before it that has.
 Only Applications of the namespaces in --application-namespaces are answered about, by
 default those of Argo CD's own namespace. What the token of Argo CD may not read, the
 tools cannot, either: one with "applications, get" is enough, and ought to have no more.
-The values of Secrets are masked.`
+The values of Secrets are masked.
+
+--kubeconfig names the cluster that Argo CD itself runs in. Of what lives there the
+answers tell only what has to do with the Application, and only of Applications whose
+destination it is.`
 
 const mcpExample = `  # in the configuration of an assistant
   {"mcpServers": {"moorpin": {"command": "moorpin", "args": ["extension", "mcp", "--server", "cd.example.com"]}}}
@@ -71,7 +75,7 @@ func mcpCommand() *cobra.Command {
 	a.connection.flags(flags)
 	flags.StringSliceVar(&a.namespaces, "application-namespaces", nil, "`NAMESPACES` whose Applications may be asked about: names, globs, or regular expressions between slashes (default that of Argo CD)")
 	flags.StringVar(&a.home, "argocd-namespace", "argocd", "`NAMESPACE` of Argo CD, that of an Application named without one")
-	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the destination cluster, for objects that Argo CD's API does not give")
+	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster that Argo CD runs in, for objects of Applications that go there which Argo CD's API does not give")
 	flags.StringVar(&a.address, "http", "", "`[HOST:]PORT` to serve streamable HTTP at, instead of standard input and output")
 	flags.StringVar(&a.tokenFile, "token-file", "", "`FILE` with the bearer token that callers over HTTP must send")
 	flags.StringSliceVar(&a.hosts, "http-host", nil, "further `NAME` of this server in the Host header, beside localhost and its address")
@@ -129,13 +133,9 @@ func (a *assisting) server(log *slog.Logger) (*sdk.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	collect := report.Options{Now: time.Now}
-	if a.kubeconfig != "" {
-		objects, err := cluster(a.kubeconfig)
-		if err != nil {
-			return nil, err
-		}
-		collect.Cluster = objects
+	collect, err := a.collecting()
+	if err != nil {
+		return nil, err
 	}
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -150,6 +150,21 @@ func (a *assisting) server(log *slog.Logger) (*sdk.Server, error) {
 		return nil, fmt.Errorf("make the tools: %w", err)
 	}
 	return server, nil
+}
+
+// collecting says what snapshots are made of. Applications go to many clusters; the one
+// that is named is Argo CD's own.
+func (a *assisting) collecting() (report.Options, error) {
+	options := report.Options{Now: time.Now, Home: true}
+	if a.kubeconfig == "" {
+		return options, nil
+	}
+	objects, err := cluster(a.kubeconfig)
+	if err != nil {
+		return report.Options{}, err
+	}
+	options.Cluster = objects
+	return options, nil
 }
 
 // overHTTP serves until ctx ends, and gives calls that run some time to end.

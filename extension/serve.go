@@ -55,7 +55,7 @@ func serveCommand() *cobra.Command {
 	flags.StringArrayVar(&s.secrets, "secret-file", nil, "`FILE` with the secret that Argo CD's API server sends; given twice, either is accepted; read again when it changes")
 	flags.StringSliceVar(&s.namespaces, "application-namespaces", nil, "`NAMESPACES` of the Applications that may be asked about, with globs, as in application.namespaces of argocd-cmd-params-cm (default Argo CD's own)")
 	flags.StringVar(&s.home, "argocd-namespace", "argocd", "`NAMESPACE` of Argo CD")
-	s.connection.flags(flags)
+	s.connection.flagsElse(flags, "; the argocd CLI's session only with --config or --argocd-context")
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`FILE` that says how to reach the cluster that Argo CD runs in, for objects that Argo CD's API does not give; needs a token of Argo CD")
 	flags.BoolVar(&s.inCluster, "in-cluster", false, "reach that cluster by the pod's service account")
 	s.bounds.flags(flags)

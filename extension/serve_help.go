@@ -32,9 +32,12 @@ user's own rights, and needs no rights at all itself. With --server and
 on all of --application-namespaces, and "projects, get" for the AppProject; the token
 is read once, at the start. Then, too, it looks at all Applications every --scan and
 exports metrics. --in-cluster or --kubeconfig adds what Argo CD's API does not give,
-for Applications whose destination is that cluster: it takes get and list on CRDs, webhook configurations, autoscalers,
-Jobs, Pods and Events. The session of the argocd CLI is used only when --config or
---argocd-context names it.
+for Applications whose destination is that cluster, and tells of what lives there only
+what has to do with the Application. It takes get on CRDs, Namespaces, and the
+ConfigMaps argocd-cm and argocd-cmd-params-cm; and list on webhook configurations,
+HorizontalPodAutoscalers, ScaledObjects, Rollouts, Canaries, Jobs, ReplicaSets, Pods
+and Events. What of these may not be read is left out, with a warning. The session of
+the argocd CLI is used only when --config or --argocd-context names it.
 
 SIGTERM drains: /readyz says no, for --shutdown-delay requests are still taken, then
 what runs has --grace to end. /metrics, /healthz and /readyz are on --metrics-listen.`

@@ -24,6 +24,10 @@ const (
 	// idleTimeout outlives the minute after which argocd-server gives up an idle
 	// connection: whoever closes second loses no request.
 	idleTimeout = 2 * time.Minute
+	// metricsTimeout bounds the sending of a question about metrics, and twice it the
+	// answer; metricsConnections are how many ask at once.
+	metricsTimeout     = 10 * time.Second
+	metricsConnections = 32
 	// replyMargin is what a reply may take longer than its making.
 	replyMargin = 20 * time.Second
 )
@@ -78,7 +82,7 @@ func (l *listening) open(ctx context.Context, log *slog.Logger) (*ports, error) 
 	if err != nil {
 		return nil, cli.Mistake(errors.Join(fmt.Errorf("--metrics-listen: %w", err), app.Close()))
 	}
-	p.metrics = &endpoint{listener: metrics}
+	p.metrics = &endpoint{listener: netutil.LimitListener(metrics, metricsConnections)}
 	return p, nil
 }
 
@@ -111,7 +115,7 @@ func (l *listening) serve(ctx context.Context, p *ports, h handlers) error {
 		go func() { failed <- fmt.Errorf("serve the %s: %w", what, e.server.Serve(e.listener)) }()
 	}
 	if p.metrics != nil {
-		p.metrics.server = &http.Server{Handler: h.metrics, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader}
+		p.metrics.server = metricsServer(h.metrics, p.log)
 		start(p.metrics, "metrics")
 		defer func() { _ = p.metrics.server.Close() }() // scrapes can be cut off
 	}
@@ -122,6 +126,14 @@ func (l *listening) serve(ctx context.Context, p *ports, h handlers) error {
 	case <-ctx.Done():
 	}
 	return l.drain(context.WithoutCancel(ctx), p, failed)
+}
+
+// metricsServer is for everybody on the network of the cluster, who needs no secret.
+func metricsServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: metricsTimeout, WriteTimeout: 2 * metricsTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 }
 
 // drain ends serving without losing a request.

@@ -35,7 +35,10 @@ type secretFiles struct {
 	paths []string
 	// now are the values, never changed in place.
 	now atomic.Pointer[[][]byte]
-	log *slog.Logger
+	// accepted and read are those of each file: what is in force, and what was there at
+	// the last reading; nil for none.
+	accepted, read [][]byte
+	log            *slog.Logger
 	// said are the complaints of the last reading, so that each is logged once.
 	said []string
 }
@@ -49,7 +52,7 @@ func openSecrets(paths []string, log *slog.Logger) (*secretFiles, error) {
 	case len(paths) > maxSecretFiles:
 		return nil, cli.Mistake(fmt.Errorf("--secret-file: %d files are too many: %d are accepted, the secret in force and the one that it gives way to", len(paths), maxSecretFiles))
 	}
-	s := &secretFiles{paths: paths, log: log}
+	s := &secretFiles{paths: paths, log: log, accepted: make([][]byte, len(paths)), read: make([][]byte, len(paths))}
 	var problems []error
 	for _, path := range paths {
 		_, err := readSecret(path)
@@ -60,7 +63,10 @@ func openSecrets(paths []string, log *slog.Logger) (*secretFiles, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, cli.Mistake(err)
 	}
-	s.reload()
+	for range 2 { // what is there at the start counts
+		s.now.Store(nil)
+		s.reload()
+	}
 	if len(s.current()) == 0 {
 		return nil, cli.Mistake(fmt.Errorf("--secret-file: none of %s is there", strings.Join(paths, ", ")))
 	}
@@ -85,17 +91,25 @@ func (s *secretFiles) watch(ctx context.Context, pause time.Duration) {
 	}
 }
 
-// reload reads the files, and logs what changed, never the secrets.
+// reload reads the files, and logs what changed, never the secrets. A value counts when
+// it was there twice: the first time somebody may still be writing it. One that is gone
+// does not count any more at once.
 func (s *secretFiles) reload() {
 	secrets := make([][]byte, 0, len(s.paths))
 	said := make([]string, 0, len(s.paths))
-	for _, path := range s.paths {
+	for i, path := range s.paths {
 		secret, err := readSecret(path)
-		if err != nil {
+		switch {
+		case err != nil:
 			said = append(said, err.Error())
-			continue
+			s.accepted[i], secret = nil, nil
+		case bytes.Equal(secret, s.read[i]):
+			s.accepted[i] = secret
 		}
-		secrets = append(secrets, secret)
+		s.read[i] = secret
+		if s.accepted[i] != nil {
+			secrets = append(secrets, s.accepted[i])
+		}
 	}
 	for _, complaint := range said {
 		if !slices.Contains(s.said, complaint) {

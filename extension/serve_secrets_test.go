@@ -112,6 +112,7 @@ func TestSecretsRotate(t *testing.T) {
 	} {
 		publish(step.publish)
 		secrets.reload()
+		secrets.reload()
 		wantSecrets(t, secrets, step.want...)
 	}
 	for _, wanted := range []string{"begins with $", "no secret is left", "accepted=2"} {
@@ -128,6 +129,32 @@ func TestSecretsRotate(t *testing.T) {
 	secrets.reload()
 	if said.Len() != before {
 		t.Errorf("nothing changed, and the log says %q", said.String()[before:])
+	}
+}
+
+// TestHalfASecret: what is read while somebody writes the file is not let in, and the
+// old secret holds until the new one is whole.
+func TestHalfASecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	writeSecret(t, path, oldSecret)
+	secrets, err := openSecrets([]string{path}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		content string
+		want    []string
+	}{
+		{newSecret[:minSecret], []string{oldSecret}}, // the first half of it
+		{newSecret, []string{oldSecret}},
+		{newSecret, []string{newSecret}},
+		{"", nil}, // revoked
+		{newSecret, nil},
+		{newSecret, []string{newSecret}},
+	} {
+		writeSecret(t, path, step.content)
+		secrets.reload()
+		wantSecrets(t, secrets, step.want...)
 	}
 }
 

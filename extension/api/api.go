@@ -9,7 +9,6 @@ import (
 
 	"github.com/gorilla/mux"
 	"github.com/klauspost/compress/gzhttp"
-	"k8s.io/utils/lru"
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 )
@@ -21,8 +20,6 @@ type api struct {
 	held     *budget
 	metrics  *metrics
 	document []byte
-	// checked are the collected answers whose project was made sure of.
-	checked *lru.Cache
 }
 
 // question is a request that was admitted.
@@ -42,9 +39,6 @@ type route struct {
 	doc    operation
 }
 
-// maxChecked is how many collected answers are noted as checked.
-const maxChecked = 10_000
-
 // New makes the handler of the application port. /healthz, /readyz and /openapi.json
 // need no secret and tell nothing about any Application.
 func New(options Options) (http.Handler, error) {
@@ -54,7 +48,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a := &api{
 		options: options, limits: newLimits(options.PerUser, options.Global, options.Now),
-		held: &budget{limit: options.MaxHeld}, checked: lru.New(maxChecked),
+		held: &budget{limit: options.MaxHeld},
 	}
 	if a.metrics, err = newMetrics(options.Registry); err != nil {
 		return nil, err
@@ -134,6 +128,7 @@ func (a *api) guarded(row *route) http.Handler {
 }
 
 // timed bounds the time of every request, and says what browsers may do with answers.
+// Who does not show the secret gets an answer, and no connection to keep.
 func (a *api) timed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A body that nobody reads is drained by the server, which must end as well.
@@ -141,6 +136,10 @@ func (a *api) timed(next http.Handler) http.Handler {
 		ctx, cancel := context.WithTimeout(r.Context(), a.options.Timeout)
 		defer cancel()
 		header := w.Header()
+		if a.knowsSecret(r.Header) != nil {
+			// Connections are few; strangers must not keep them.
+			header.Set("Connection", "close")
+		}
 		header.Set("X-Content-Type-Options", "nosniff")
 		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")

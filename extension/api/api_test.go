@@ -173,6 +173,9 @@ type long struct{ *fake }
 
 func (l *long) Report(ctx context.Context, ref argocd.Ref) (*report.Answer, error) {
 	answer, err := l.fake.Report(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
 	answer.Warnings = slices.Repeat([]string{"the same again"}, 1000)
 	return answer, err
 }

@@ -242,7 +242,7 @@ func TestProxyWithoutUser(t *testing.T) {
 	if got := do(t, r); got.status != http.StatusOK {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
-	if diff := cmp.Diff([]string{"report argocd/shop", "snapshot argocd/shop"}, f.questions()); diff != "" {
+	if diff := cmp.Diff([]string{"report argocd/shop"}, f.questions()); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -33,6 +33,8 @@ type fake struct {
 	// app is what it collects; fail is what it answers instead of anything.
 	app  object
 	fail error
+	// explained is what it explains, where that is another than what it collects.
+	explained object
 	// before is called before every answer.
 	before func(context.Context)
 }
@@ -55,7 +57,14 @@ func (f *fake) Report(ctx context.Context, ref argocd.Ref) (*report.Answer, erro
 	if err := f.note(ctx, "report "+ref.String()); err != nil {
 		return nil, err
 	}
-	return f.answer(), nil
+	about := f.app
+	if f.explained != nil {
+		about = f.explained
+	}
+	answer := f.answer()
+	answer.Project, _ = about["spec"].(object)["project"].(string)
+	answer.UID, _ = about["metadata"].(object)["uid"].(string)
+	return answer, nil
 }
 
 func (f *fake) Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot, error) {

@@ -83,11 +83,16 @@ func authorised(caller argocd.Caller, app map[string]any) error {
 		{"spec.project", caller.Project, project(spec)},
 	} {
 		if row.got != any(row.want) {
-			return refuse(http.StatusForbidden, "application",
-				fmt.Sprintf("%s of the Application is not %q, which Argo CD has checked", row.what, row.want), "ask about one Application, the one that the headers name")
+			return foreign(row.what, row.want)
 		}
 	}
 	return nil
+}
+
+// foreign is the refusal of an Application whose field is not what Argo CD has checked.
+func foreign(field, checked string) error {
+	return refuse(http.StatusForbidden, "application",
+		fmt.Sprintf("%s of the Application is not %q, which Argo CD has checked", field, checked), "ask about one Application, the one that the headers name")
 }
 
 // project is the spec's; an Application that names none is in the default one.

@@ -126,21 +126,16 @@ func (a *api) report(ctx context.Context, q *question) (*reply, error) {
 }
 
 // collect lets the reporter collect and explain. The answer leaves only where the
-// Application is in the project that Argo CD has checked. Which project that is, is
-// noted by the answer's version, because snapshots are too large to be at hand always.
+// Application that it is about is in the project that Argo CD has checked. The answer
+// itself tells: a snapshot asked for later may be of another project.
 func (a *api) collect(ctx context.Context, q *question) (*report.Answer, error) {
 	answer, err := a.options.Reporter.Report(ctx, q.caller.Application)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	key := q.caller.Application.String() + " " + q.caller.Project + " " + answer.Version
-	if _, ok := a.checked.Get(key); ok {
-		return answer, nil
+	if answer.Project != q.caller.Project {
+		return nil, foreign("spec.project", q.caller.Project)
 	}
-	if _, err := a.collected(ctx, q); err != nil {
-		return nil, err
-	}
-	a.checked.Add(key, true)
 	return answer, nil
 }
 
@@ -276,13 +271,16 @@ func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
 }
 
 func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error) {
-	answer, err := a.options.Reporter.Report(ctx, q.caller.Application)
+	answer, err := a.collect(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("report: %w", err)
+		return nil, err
 	}
 	snapshot, err := a.collected(ctx, q)
 	if err != nil {
 		return nil, err
+	}
+	if metadata, _ := snapshot.Application["metadata"].(map[string]any); answer.UID != "" && metadata["uid"] != any(answer.UID) {
+		return nil, busy(http.StatusConflict, "replaced", "the Application was replaced meanwhile by another of its name")
 	}
 	return rollback(q, snapshot, answer)
 }

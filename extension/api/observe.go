@@ -12,6 +12,8 @@ import (
 
 	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moorpin/moorpin/extension/report"
 )
 
 // noRoute is the route of a request that none fits.
@@ -107,6 +109,9 @@ func (a *api) log(ctx context.Context, method string, kept *record, seen *httpsn
 	}
 	if kept.cause != nil {
 		fields = append(fields, slog.String("error", printable(kept.cause.Error())))
+		if broken, ok := errors.AsType[*report.PanicError](kept.cause); ok {
+			fields = append(fields, slog.String("stack", broken.Stack))
+		}
 	}
 	a.options.Logger.LogAttrs(ctx, level, "request", fields...)
 }

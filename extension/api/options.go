@@ -112,7 +112,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Namespaces = []string{o.ArgoCDNamespace}
 	}
 	for _, pattern := range o.Namespaces {
-		if err := checkPattern(pattern); err != nil {
+		if err := CheckPattern(pattern); err != nil {
 			return Options{}, fmt.Errorf("extension API: application namespaces: %w", err)
 		}
 	}
@@ -155,11 +155,11 @@ func (r Rate) orDefault(fallback Rate) Rate {
 	return r
 }
 
-// checkPattern refuses a pattern that Argo CD's matching would take for one that
+// CheckPattern refuses a pattern that Argo CD's matching would take for one that
 // matches nothing.
-func checkPattern(pattern string) error {
+func CheckPattern(pattern string) error {
 	if pattern == "" {
-		return errors.New("an empty pattern matches no namespace: leave it out")
+		return errors.New("an empty pattern matches nothing: leave it out")
 	}
 	if len(pattern) > 1 && strings.HasPrefix(pattern, "/") && strings.HasSuffix(pattern, "/") {
 		// Argo CD's dialect knows more, such as looking ahead; what is refused here

@@ -90,6 +90,8 @@ type Application struct {
 	Unread int `json:"unread"`
 	// Effect is what a sync would do, as far as was read.
 	Effect drift.Sync `json:"effect"`
+	// AtLeast tells that a sync may do more, or worse, than Effect.
+	AtLeast bool `json:"effectAtLeast"`
 	// FieldsRead tells that the fields were read, not the status alone.
 	FieldsRead bool `json:"fieldsRead"`
 

@@ -72,15 +72,25 @@ func kinds(apps []*Application) []Kind {
 }
 
 // sortLists brings the worst to the top: the most fields that nobody explains, who is
-// ill for the longest, and what a sync would do the most harm to.
+// ill for the longest, and what a sync would do the most harm to, or may.
 func sortLists(o *Overview) {
 	slices.SortStableFunc(o.Unexplained, func(a, b Unexplained) int { return b.Fields - a.Fields })
 	slices.SortStableFunc(o.Behind, func(a, b Behind) int {
 		return cmp.Or(cmp.Compare(a.Health, b.Health), compareSince(a.Since, b.Since))
 	})
 	slices.SortStableFunc(o.Affected, func(a, b Application) int {
-		return cmp.Or(b.Effect.Severity()-a.Effect.Severity(), weight(b)-weight(a))
+		return cmp.Or(severity(&b)-severity(&a), weight(b)-weight(a))
 	})
+}
+
+// severity is how much harm a sync would do. Of what was not read nobody knows: it comes
+// right after what is known to overwrite the cluster.
+func severity(a *Application) int {
+	known := 2 * a.Effect.Severity()
+	if a.partial() {
+		return max(known, 2*drift.OverwritesLive.Severity()-1)
+	}
+	return known
 }
 
 // compareSince puts the longest first, and the unknown last. RFC 3339 in UTC, as

@@ -39,7 +39,7 @@ const csvHead = "application,project,sync,health,health_since,mechanism,findings
 
 // CSV writes one line for each Application and mechanism, under a line of names. What
 // only the status was read of has the mechanism "unread", and in findings the number
-// of resources. A cell that a spreadsheet would take for a formula gets an apostrophe.
+// of resources; of what was read in vain it is "unexplained". A cell that a spreadsheet would take for a formula gets an apostrophe.
 func CSV(to io.Writer, o *Overview) error {
 	out := csv.NewWriter(to)
 	_ = out.Write(strings.Split(csvHead, ",")) // Error tells at the end
@@ -49,7 +49,10 @@ func CSV(to io.Writer, o *Overview) error {
 		for _, c := range a.Counts {
 			_ = out.Write(row(start, string(c.Mechanism), strconv.Itoa(c.Findings), strconv.Itoa(c.Fields), string(c.Sync)))
 		}
-		if a.Unread > 0 {
+		switch {
+		case a.silent():
+			_ = out.Write(row(start, unsaid(a), strconv.Itoa(a.Unread), "0", "?"))
+		case a.Unread > 0:
 			_ = out.Write(row(start, "unread", strconv.Itoa(a.Unread), "0", "?"))
 		}
 	}

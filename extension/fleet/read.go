@@ -34,8 +34,10 @@ type kindOf struct{ group, kind string }
 
 // notes are what an Application adds to the Overview beside its own entry.
 type notes struct {
-	resources   int
-	flagged     map[kindOf]int
+	resources int
+	flagged   map[kindOf]int
+	// differing are the resources that Argo CD flags.
+	differing   []drift.ResourceRef
 	fields      map[kindOf]int
 	unexplained []Unexplained
 	ill         []Ill
@@ -59,27 +61,20 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 	if err != nil {
 		return a, fmt.Errorf("classify: %w", err)
 	}
-	a.take(report)
-	answered := map[drift.ResourceRef]bool{}
-	for _, f := range report.Findings {
-		answered[unversioned(f.Resource)] = true
-	}
 	for _, entry := range list(app, "status", "resources") {
-		a.resource(entry, answered)
+		a.resource(entry)
 	}
+	a.take(&Explained{Report: report})
 	return a, nil
 }
 
-// resource notes an entry of status.resources; answered are those that a finding is
-// about.
-func (a *Application) resource(entry map[string]any, answered map[drift.ResourceRef]bool) {
+// resource notes an entry of status.resources.
+func (a *Application) resource(entry map[string]any) {
 	ref := drift.ResourceRef{Group: text(entry, "group"), Kind: text(entry, "kind"), Namespace: text(entry, "namespace"), Name: text(entry, "name")}
 	a.notes.resources++
 	if text(entry, "status") == outOfSync {
 		a.notes.flagged[kindOf{ref.Group, ref.Kind}]++
-		if !answered[ref] {
-			a.Unread++
-		}
+		a.notes.differing = append(a.notes.differing, ref)
 	}
 	if !a.behind() {
 		return
@@ -97,8 +92,28 @@ func (a *Application) resource(entry map[string]any, answered map[drift.Resource
 	}
 }
 
-// take replaces the findings by those of a report.
-func (a *Application) take(report *drift.Report) {
+// take replaces the findings by those of a report. What Argo CD flags stays unread where
+// neither a finding is about it, nor its fields were there to read.
+func (a *Application) take(explained *Explained) {
+	report := explained.Report
+	a.count(report)
+	read := map[drift.ResourceRef]bool{}
+	for _, ref := range explained.Read {
+		read[unversioned(ref)] = true
+	}
+	for i := range report.Findings {
+		read[unversioned(report.Findings[i].Resource)] = true
+	}
+	a.Unread = 0
+	for _, ref := range a.notes.differing {
+		if !read[ref] {
+			a.Unread++
+		}
+	}
+}
+
+// count replaces the counts by those of a report's findings.
+func (a *Application) count(report *drift.Report) {
 	a.Effect, a.notes.unexplained = report.Sync, nil
 	clear(a.notes.fields)
 	counts := map[drift.Mechanism]*Count{}
@@ -151,7 +166,14 @@ func (a *Application) unexplained(f *drift.Finding) Unexplained {
 func (a *Application) Ref() argocd.Ref { return argocd.Ref{Namespace: a.Namespace, Name: a.Name} }
 
 // affected reports whether there is something to say.
-func (a *Application) affected() bool { return len(a.Counts) > 0 || a.Unread > 0 }
+func (a *Application) affected() bool { return len(a.Counts) > 0 || a.Unread > 0 || a.silent() }
+
+// silent reports whether Argo CD does not call the Application Synced, and nothing that
+// was read says why.
+func (a *Application) silent() bool { return a.Sync != synced && len(a.Counts) == 0 }
+
+// partial reports whether a sync may do more than what was read tells.
+func (a *Application) partial() bool { return a.Unread > 0 || a.silent() }
 
 // behind reports whether the Application is ill, and not for lack of drift.
 func (a *Application) behind() bool { return a.Sync != synced && ill(a.Health) }

@@ -78,11 +78,11 @@ func TestScan(t *testing.T) {
 		}
 		return made(size, 5)
 	}
-	explain := func(_ context.Context, ref argocd.Ref) (*drift.Report, error) {
+	explain := func(_ context.Context, ref argocd.Ref) (*fleet.Explained, error) {
 		if ref.Name == "app-0010" {
 			return nil, errors.New("busy")
 		}
-		return field(drift.ManualEdit, "a"), nil
+		return &fleet.Explained{Report: field(drift.ManualEdit, "a"), Read: everything()}, nil
 	}
 	scanner, registry := scanned(t, list, func(o *fleet.ScannerOptions) { o.Options.Fields = explain })
 	if got := gathered(t, registry); len(got) != 3 {
@@ -127,13 +127,13 @@ func TestScan(t *testing.T) {
 func TestSeriesAreBounded(t *testing.T) {
 	scanner, registry := scanned(t, func() iter.Seq2[object, error] { return made(400, 5) }, func(o *fleet.ScannerOptions) {
 		o.Series = 10
-		o.Options.Fields = func(_ context.Context, ref argocd.Ref) (*drift.Report, error) {
+		o.Options.Fields = func(_ context.Context, ref argocd.Ref) (*fleet.Explained, error) {
 			if ref.Name == "app-0100" {
 				report := field(drift.HPAReplicas, "a")
 				report.Findings = append(report.Findings, field(drift.HPAReplicas, "b").Findings...)
-				return report, nil
+				return &fleet.Explained{Report: report, Read: everything()}, nil
 			}
-			return field(drift.ManualEdit, "a"), nil
+			return &fleet.Explained{Report: field(drift.ManualEdit, "a"), Read: everything()}, nil
 		}
 	})
 	if err := scanner.Scan(t.Context()); err != nil {

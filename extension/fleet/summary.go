@@ -3,10 +3,12 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/util/glob"
@@ -23,7 +25,7 @@ type Options struct {
 	// Projects and Namespaces are those to look at; globs, and none is all.
 	Projects, Namespaces []string
 	// Fields reads the fields of one Application; nil leaves it at the status.
-	Fields func(context.Context, argocd.Ref) (*drift.Report, error)
+	Fields func(context.Context, argocd.Ref) (*Explained, error)
 	// All reads the fields of Synced Applications too, for drift that Argo CD hides.
 	All bool
 	// Restarts tells the restarts of an Application's Pods; nil leaves them out.
@@ -35,6 +37,15 @@ type Options struct {
 	// Progress is told of each Application: the step, and how many of how many are
 	// done; the total is 0 while it is not known. It may be nil.
 	Progress func(step string, done, total int)
+}
+
+// Explained is what reading the fields of one Application gave.
+type Explained struct {
+	Report *drift.Report
+	// Read are the resources whose fields were there to read.
+	Read []drift.ResourceRef
+	// Warnings say what could not be had or was not heeded.
+	Warnings []string
 }
 
 // Steps of Summarise.
@@ -128,14 +139,17 @@ func (s *summary) readFields(ctx context.Context) *Reading {
 		}
 	}
 	begin := time.Now()
-	ask := func(ctx context.Context, a *Application) (*drift.Report, error) {
+	ask := func(ctx context.Context, a *Application) (*Explained, error) {
 		return s.options.Fields(ctx, a.Ref())
 	}
-	use := func(a *Application, report *drift.Report) {
-		a.take(report)
-		a.Unread, a.FieldsRead = 0, true
+	use := func(a *Application, explained *Explained) {
+		a.take(explained)
+		a.FieldsRead = true
+		if len(explained.Warnings) > 0 {
+			s.problem(a, errors.New("read "+StepFields+": "+strings.Join(explained.Warnings, "; ")))
+		}
 	}
-	round[*drift.Report]{step: StepFields, apps: asked, ask: ask, use: use}.run(ctx, s)
+	round[*Explained]{step: StepFields, apps: asked, ask: ask, use: use}.run(ctx, s)
 	took := time.Since(begin).Seconds()
 	reading := &Reading{Applications: len(asked), Seconds: took}
 	if took > 0 {
@@ -232,6 +246,7 @@ func (s *summary) fold(o *Overview, restarts map[*Application]int) {
 	for _, a := range s.apps {
 		o.Resources += a.notes.resources
 		o.Unread += a.Unread
+		a.AtLeast = a.partial()
 		states[[2]string{a.Sync, a.Health}]++
 		o.Unexplained = append(o.Unexplained, a.notes.unexplained...)
 		if a.affected() {

@@ -74,24 +74,35 @@ func field(mechanism drift.Mechanism, name string) *drift.Report {
 	}}}
 }
 
+// everything are the resources of all teams.
+func everything() []drift.ResourceRef {
+	var every []drift.ResourceRef
+	for team := range 20 {
+		for i := range 5 {
+			every = append(every, drift.ResourceRef{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: fmt.Sprintf("team-%d", team), Name: fmt.Sprintf("workload-%d", i)})
+		}
+	}
+	return every
+}
+
 // TestFields reads the fields of those that are not Synced: the status steps back, what
 // cannot be read keeps it, and no value is kept.
 func TestFields(t *testing.T) {
 	var asked, most, now atomic.Int64
-	o := summarise(t, made(60, 5), fleet.Options{Parallel: 3, Fields: func(_ context.Context, ref argocd.Ref) (*drift.Report, error) {
+	o := summarise(t, made(60, 5), fleet.Options{Parallel: 3, Fields: func(_ context.Context, ref argocd.Ref) (*fleet.Explained, error) {
 		asked.Add(1)
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		time.Sleep(2 * time.Millisecond)
 		switch ref.Name {
 		case "app-0000":
-			return field(drift.ManualEdit, "a"), nil
+			return &fleet.Explained{Report: field(drift.ManualEdit, "a"), Read: everything()}, nil
 		case "app-0010":
-			return field(drift.Unexplained, "b"), nil
+			return &fleet.Explained{Report: field(drift.Unexplained, "b"), Read: everything(), Warnings: []string{"the snapshot lacks x", "and y"}}, nil
 		case "app-0020":
 			return nil, errors.New("the token lacks a right")
 		}
-		return &drift.Report{Sync: drift.NothingToDo}, nil
+		return &fleet.Explained{Report: &drift.Report{Sync: drift.NothingToDo}, Read: everything()}, nil
 	}})
 	// 0, 10, 20 .. 50 drift, 1, 21, 41 wait to be pruned, 2 and 52 cannot be rendered
 	if asked.Load() != 11 || o.Fields == nil || o.Fields.Applications != 11 || o.Fields.PerSecond <= 0 {
@@ -100,7 +111,7 @@ func TestFields(t *testing.T) {
 	if most.Load() > 3 || most.Load() < 2 {
 		t.Errorf("%d at once, want 3", most.Load())
 	}
-	want := []fleet.Problem{{Application: "argocd/app-0020", Error: "read fields: the token lacks a right"}}
+	want := []fleet.Problem{{Application: "argocd/app-0010", Error: "read fields: the snapshot lacks x; and y"}, {Application: "argocd/app-0020", Error: "read fields: the token lacks a right"}}
 	if diff := cmp.Diff(want, o.Problems); diff != "" {
 		t.Errorf("problems: -want +got:\n%s", diff)
 	}
@@ -111,7 +122,7 @@ func TestFields(t *testing.T) {
 	if diff := cmp.Diff(unexplained, o.Unexplained); diff != "" {
 		t.Errorf("unexplained: -want +got:\n%s", diff)
 	}
-	if names := affected(o); !slices.Equal(names, []string{"app-0000", "app-0010", "app-0020"}) {
+	if names := affected(o); !slices.Equal(names, []string{"app-0000", "app-0001", "app-0002", "app-0010", "app-0020", "app-0021", "app-0030", "app-0040", "app-0041", "app-0050", "app-0052"}) {
 		t.Errorf("affected are %v", names)
 	}
 	if o.Kinds[0].Fields != 4 {
@@ -130,9 +141,9 @@ func affected(o *fleet.Overview) []string {
 
 func TestAllReadsSyncedOnesToo(t *testing.T) {
 	var asked atomic.Int64
-	summarise(t, made(30, 2), fleet.Options{All: true, Fields: func(context.Context, argocd.Ref) (*drift.Report, error) {
+	summarise(t, made(30, 2), fleet.Options{All: true, Fields: func(context.Context, argocd.Ref) (*fleet.Explained, error) {
 		asked.Add(1)
-		return &drift.Report{}, nil
+		return &fleet.Explained{Report: &drift.Report{}}, nil
 	}})
 	if asked.Load() != 30 {
 		t.Errorf("asked for %d of 30", asked.Load())
@@ -182,7 +193,7 @@ func TestHalfAFleet(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	begin := time.Now()
-	_, err := fleet.Summarise(ctx, made(200, 1), fleet.Options{Parallel: 1, Settings: settings, Fields: func(ctx context.Context, _ argocd.Ref) (*drift.Report, error) {
+	_, err := fleet.Summarise(ctx, made(200, 1), fleet.Options{Parallel: 1, Settings: settings, Fields: func(ctx context.Context, _ argocd.Ref) (*fleet.Explained, error) {
 		cancel()
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/moorpin/moorpin/extension/view"
+	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // mostRows is how many lines of each table are shown to people.
@@ -158,17 +159,32 @@ func affectedTable(o *Overview) table {
 		for j, c := range a.Counts {
 			why[j] = fmt.Sprintf("%s %d", c.Mechanism, c.Findings)
 		}
+		if a.silent() {
+			why = []string{unsaid(a)}
+		}
 		t.rows = append(t.rows, []string{a.Ref().String(), a.Project, a.Sync, a.Health, effect(a), strconv.Itoa(a.Unread), strings.Join(why, ", ")})
 	}
 	return t
 }
 
-// effect is what a sync would do; of an Application with unread fields nobody knows.
+// effect is what a sync would do; of an Application with unread fields nobody knows
+// whether it is all.
 func effect(a *Application) string {
-	if a.Unread > 0 && len(a.Counts) == 0 {
+	switch {
+	case !a.partial():
+		return string(a.Effect)
+	case len(a.Counts) == 0:
 		return "?"
 	}
-	return string(a.Effect)
+	return "at least " + string(a.Effect)
+}
+
+// unsaid is the word for an Application that is not Synced though nothing says why.
+func unsaid(a *Application) string {
+	if a.FieldsRead {
+		return string(drift.Unexplained)
+	}
+	return "unread"
 }
 
 func problemTable(o *Overview) table {

@@ -137,11 +137,14 @@ func guarded[In, Out any](t *tools, run func(context.Context, In) (Out, error)) 
 		begin := time.Now()
 		defer func() {
 			if problem := recover(); problem != nil {
-				t.options.Log.Error("a tool broke", "tool", request.Params.Name, "problem", problem, "stack", string(debug.Stack()))
+				t.options.Log.Error("a tool broke", "tool", request.Params.Name, "kind", fmt.Sprintf("%T", problem), "stack", string(debug.Stack()))
 				err = errors.New("this is a mistake of moorpin's: its log has the details")
 			}
 			took := time.Since(begin).Round(time.Millisecond)
 			if err != nil {
+				if broken, ok := errors.AsType[*report.PanicError](err); ok {
+					t.options.Log.Error("a report broke", "kind", broken.Kind, "stack", broken.Stack)
+				}
 				err = errors.New(plain(err.Error(), wide.prose))
 				t.options.Log.Warn("refused", "tool", request.Params.Name, "took", took.String(), "error", err)
 				return

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
@@ -140,11 +141,23 @@ func (f *flights[V]) forget(key string, call *flight[V]) {
 	}
 }
 
+// PanicError is what is told of a panic: its kind and place. Its words may quote a value
+// that nobody may read.
+type PanicError struct {
+	// Kind is the type of what was thrown.
+	Kind string
+	// Stack is where, without the values.
+	Stack string
+}
+
+// Error is the kind.
+func (e *PanicError) Error() string { return "make the report: unexpected panic of type " + e.Kind }
+
 // protected makes an error of a panic, which would end the process for everybody.
 func protected[V any](ctx context.Context, run func(context.Context) (V, error)) (value V, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("make the report: unexpected: %v", cause)
+			err = &PanicError{Kind: fmt.Sprintf("%T", cause), Stack: string(debug.Stack())}
 		}
 	}()
 	return run(ctx)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -70,8 +71,12 @@ func (c *cache[V]) sum() int64 {
 func TestAPanicIsAnError(t *testing.T) {
 	f := newFlights[int]()
 	_, err := f.do(t.Context(), "k", func(context.Context) (int, error) { panic("hostile") })
-	if err == nil || !strings.Contains(err.Error(), "hostile") {
+	broken, ok := errors.AsType[*PanicError](err)
+	if !ok || broken.Kind != "string" || !strings.Contains(broken.Stack, "cache_test.go") {
 		t.Errorf("have %v", err)
+	}
+	if ok && strings.Contains(broken.Error()+broken.Stack, "hostile") {
+		t.Errorf("the words of the panic, which may be a value, got out: %v\n%s", broken, broken.Stack)
 	}
 	if value, err := f.do(t.Context(), "k", func(context.Context) (int, error) { return 7, nil }); err != nil || value != 7 {
 		t.Errorf("afterwards: %d, %v", value, err)

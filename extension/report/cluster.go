@@ -22,7 +22,8 @@ type Cluster interface {
 	Get(ctx context.Context, kind schema.GroupKind, namespace, name string) (map[string]any, bool, error)
 }
 
-// fromCluster adds what Argo CD's API does not give.
+// fromCluster adds what Argo CD's API does not give, and of what is in the namespaces no
+// more than has to do with the Application: others may live there too.
 func (c *collector) fromCluster(ctx context.Context) {
 	if c.options.Cluster == nil {
 		return
@@ -32,10 +33,16 @@ func (c *collector) fromCluster(ctx context.Context) {
 		c.argoCM(ctx)
 		return
 	}
+	if c.uncompared || c.invalid() {
+		// Argo CD has not found that the Application may be where it says it goes.
+		c.argoCM(ctx)
+		return
+	}
 	c.definitions(ctx)
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		c.relate(c.listed(ctx, "admissionregistration.k8s.io", kind, "")...)
 	}
+	own := c.belongings()
 	for _, namespace := range c.namespaces() {
 		found, ok, err := c.options.Cluster.Get(ctx, schema.GroupKind{Kind: "Namespace"}, "", namespace)
 		c.warn("the Namespace "+namespace, err)
@@ -43,10 +50,12 @@ func (c *collector) fromCluster(ctx context.Context) {
 			c.relate(found)
 		}
 		for _, wanted := range explaining {
-			c.relate(c.listed(ctx, wanted.group, wanted.kind, namespace)...)
+			c.relate(own.own(c.listed(ctx, wanted.group, wanted.kind, namespace))...)
 		}
 		for _, event := range c.listed(ctx, "", "Event", namespace) {
-			c.addEvent(event)
+			if own.said(event) {
+				c.addEvent(event)
+			}
 		}
 	}
 	c.argoCM(ctx)
@@ -70,9 +79,18 @@ func (c *collector) definitions(ctx context.Context) {
 	}
 }
 
-// namespaces are the destination's and those of the resources.
+// invalid reports whether Argo CD refuses the Application as it stands, such as for a
+// destination that its project does not permit.
+func (c *collector) invalid() bool {
+	return slices.ContainsFunc(c.list("status", "conditions"), func(condition map[string]any) bool {
+		return str(condition, "type") == "InvalidSpecError"
+	})
+}
+
+// namespaces are the destination's, once Argo CD compared with it, and those of the
+// resources.
 func (c *collector) namespaces() []string {
-	names := map[string]bool{c.text("spec", "destination", "namespace"): true}
+	names := map[string]bool{c.destined(): true}
 	for _, r := range c.snapshot.Resources {
 		names[r.Namespace] = true
 	}
@@ -84,7 +102,7 @@ func (c *collector) listed(ctx context.Context, group, kind, namespace string) [
 	objects, more, err := c.options.Cluster.List(ctx, group, kind, namespace)
 	c.warn(strings.TrimSpace("objects of kind "+kind+" "+namespace), err)
 	if more {
-		c.warnings = append(c.warnings, fmt.Sprintf("the snapshot holds %d objects of kind %s in namespace %s; there are more", len(objects), kind, namespace))
+		c.warnings = append(c.warnings, fmt.Sprintf("of the objects of kind %s in namespace %s only the first %d were looked at", kind, namespace, len(objects)))
 	}
 	return objects
 }

@@ -48,6 +48,8 @@ type collector struct {
 
 	app  map[string]any
 	tree []argocd.Node
+	// uncompared tells that Argo CD has no resources to give.
+	uncompared bool
 	// home is the namespace of Argo CD, or "".
 	home     string
 	snapshot *drift.Snapshot
@@ -69,6 +71,7 @@ func Collect(ctx context.Context, client *argocd.Client, ref argocd.Ref, options
 	if err != nil && !c.incomparable(err) {
 		return nil, nil, fmt.Errorf("collect resources: %w", err)
 	}
+	c.uncompared = err != nil
 	c.warn("the resources", err)
 	for _, m := range managed {
 		c.add(c.resource(m))

@@ -192,7 +192,10 @@ func (c *cluster) List(_ context.Context, group, kind, namespace string) ([]map[
 	if c.err != nil {
 		return nil, false, c.err
 	}
-	return []map[string]any{named("v1", kind, namespace, "found")}, kind == "Pod", nil
+	found := named("v1", kind, namespace, "found")
+	found["metadata"].(object)["ownerReferences"] = []any{object{"kind": "Deployment", "name": "front", "uid": "uid-front"}}
+	found["involvedObject"] = object{"uid": "uid-front"}
+	return []map[string]any{found}, kind == "Pod", nil
 }
 
 func (c *cluster) Get(_ context.Context, kind schema.GroupKind, namespace, name string) (map[string]any, bool, error) {
@@ -235,7 +238,7 @@ func TestCollectFromCluster(t *testing.T) {
 			t.Errorf("settings hold %s", private)
 		}
 	}
-	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "Pod in namespace web; there are more") }) {
+	if !slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "Pod in namespace web only the first 1 ") }) {
 		t.Errorf("no word about Pods left out: %q", warnings)
 	}
 	_, warnings = collect(t, shop(t), report.Options{Cluster: &cluster{err: errors.New("down")}})

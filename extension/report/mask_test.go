@@ -47,6 +47,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	from.answers[appPath].(object)["spec"].(object)["source"] = object{"helm": object{"valuesObject": object{"extra": []any{secret("stringData", "hush-values")}}}}
 	from.answers[appPath+"/resource?front-1"] = object{"manifest": strings.ReplaceAll(text(t, secret("data", "hush-related")), `"db"`, `"other"`)}
 
+	from.answers[appPath+"/events"] = object{"items": []any{object{
+		"metadata": object{"name": "e1", "namespace": "web", "annotations": object{lastApplied: text(t, secret("data", "hush-annotated"))}}, "about": secret("data", "hush-event"),
+	}}}
+
 	snapshot, _ := collect(t, from, report.Options{Compared: true})
 	whole, err := json.Marshal(snapshot)
 	if err != nil {

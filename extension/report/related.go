@@ -63,7 +63,7 @@ func (c *collector) meet(ref drift.ResourceRef) bool {
 
 // project adds the AppProject, whose windows, kinds and settings bind the sync.
 func (c *collector) project(ctx context.Context) {
-	name := cmp.Or(c.text("spec", "project"), "default")
+	name := projectOf(c.app)
 	project, err := c.client.Project(ctx, name)
 	c.warn("the AppProject "+name, err)
 	if err == nil {

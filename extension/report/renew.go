@@ -26,6 +26,10 @@ type Answer struct {
 	CollectedAt string `json:"collectedAt,omitempty"`
 	// Warnings say what could not be had or was not heeded, one sentence each.
 	Warnings []string `json:"warnings,omitempty"`
+	// Project and UID are those of the collected Application that the report is about,
+	// for whoever decides who may read it; "" where a snapshot was sent.
+	Project string `json:"-"`
+	UID     string `json:"-"`
 	// Encoded is the answer in JSON. It is shared, as the report is: do not change it.
 	Encoded []byte `json:"-"`
 }
@@ -36,7 +40,7 @@ func (s *Service) renew(ctx context.Context, ref argocd.Ref) (*known, error) {
 	if has && s.since(last.checked) < s.options.Fresh {
 		return last, nil // made while this asker came
 	}
-	if has && s.since(last.made) < maxAge {
+	if has && s.since(last.made) < s.maxAge() {
 		versions, err := detached(ctx, s, s.collecting, func(ctx context.Context) (string, error) { return s.versions(ctx, ref) })
 		if err != nil {
 			return nil, err
@@ -50,7 +54,8 @@ func (s *Service) renew(ctx context.Context, ref argocd.Ref) (*known, error) {
 		return nil, err
 	}
 	answer, err := detached(ctx, s, s.classifying, func(ctx context.Context) (*Answer, error) {
-		return s.explain(ctx, made.snapshot, Answer{CollectedAt: made.at.UTC().Format(time.RFC3339), Warnings: made.warnings}, made.versions)
+		about := Answer{CollectedAt: made.at.UTC().Format(time.RFC3339), Warnings: made.warnings, Project: projectOf(made.snapshot.Application), UID: uidOf(made.snapshot.Application)}
+		return s.explain(ctx, made.snapshot, about, made.versions)
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +86,10 @@ func (s *Service) gather(ctx context.Context, ref argocd.Ref) (*collected, error
 	if err != nil {
 		return nil, err
 	}
-	versions := versionsOf(snapshot.Application)
+	versions := []string{versionOfApp(snapshot.Application)}
+	if project, ok := collectedProject(snapshot); ok {
+		versions = append(versions, versionOfProject(project))
+	}
 	for _, r := range snapshot.Resources {
 		if !r.Hook {
 			versions = append(versions, versionOf(r.ResourceRef, r.Target, r.Live))
@@ -106,16 +114,47 @@ func (s *Service) versions(ctx context.Context, ref argocd.Ref) (string, error) 
 	if err != nil && !(&collector{app: app}).incomparable(err) {
 		return "", fmt.Errorf("read the resources again: %w", err)
 	}
-	versions := versionsOf(app)
+	versions := []string{versionOfApp(app)}
+	// Its windows and lists decide what a sync would do. Who may not read it never has it.
+	if project, err := s.options.Client.Project(ctx, projectOf(app)); err == nil {
+		versions = append(versions, versionOfProject(project))
+	}
 	for _, m := range managed {
 		versions = append(versions, versionOf(drift.ResourceRef{Group: m.Group, Kind: m.Kind, Namespace: m.Namespace, Name: m.Name}, m.Target, m.Live))
 	}
 	return digest(append(versions, s.world.read(ctx, s.options.Collect.Now()))), nil
 }
 
-func versionsOf(app map[string]any) []string {
+func versionOfApp(app map[string]any) string {
 	metadata, _ := app["metadata"].(map[string]any)
-	return []string{"Application " + str(metadata, "uid") + " " + str(metadata, "resourceVersion")}
+	return "Application " + str(metadata, "uid") + " " + str(metadata, "resourceVersion")
+}
+
+func versionOfProject(project map[string]any) string {
+	metadata, _ := project["metadata"].(map[string]any)
+	return "AppProject " + str(metadata, "uid") + " " + str(metadata, "resourceVersion")
+}
+
+// collectedProject is the Application's AppProject, which may be one of its resources.
+func collectedProject(s *drift.Snapshot) (map[string]any, bool) {
+	name := projectOf(s.Application)
+	its := func(o map[string]any) bool {
+		ref := refOf(o)
+		return ref.Group == argocd.Group && ref.Kind == "AppProject" && ref.Name == name
+	}
+	if i := slices.IndexFunc(s.Related, its); i >= 0 {
+		return s.Related[i], true
+	}
+	if i := slices.IndexFunc(s.Resources, func(r drift.Resource) bool { return its(r.Live) }); i >= 0 {
+		return s.Resources[i].Live, true
+	}
+	return nil, false
+}
+
+// projectOf is the project of an Application; one that names none is in the default one.
+func projectOf(app map[string]any) string {
+	spec, _ := app["spec"].(map[string]any)
+	return cmp.Or(str(spec, "project"), argocd.DefaultProject)
 }
 
 func versionOf(ref drift.ResourceRef, target, live map[string]any) string {

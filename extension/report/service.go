@@ -36,6 +36,9 @@ const (
 	// maxAge is how long a report is given again, even where nothing changed: rules
 	// about time see another time.
 	maxAge = 5 * time.Minute
+	// maxAgeOfCluster is the same where a cluster is asked too: nothing tells of changes
+	// of its Pods, autoscalers and Events but reading them.
+	maxAgeOfCluster = time.Minute
 	// settled is how long Argo CD's version and settings are taken for unchanged.
 	settled = 30 * time.Second
 	// snapshotShare is the part of the cache's bytes that snapshots may take.
@@ -211,6 +214,13 @@ func detached[V any](ctx context.Context, s *Service, turns *gate, work func(con
 	case <-ctx.Done():
 		return none, fmt.Errorf("make the report: %w", ctx.Err())
 	}
+}
+
+func (s *Service) maxAge() time.Duration {
+	if s.options.Collect.Cluster != nil {
+		return maxAgeOfCluster
+	}
+	return maxAge
 }
 
 func (s *Service) since(then time.Time) time.Duration { return s.options.Collect.Now().Sub(then) }

@@ -41,6 +41,7 @@ func TestReportIsKeptWhileNothingChanges(t *testing.T) {
 		"Git has a resource more":   {"it is to be created", 6 * time.Second, func(f *fake) { f.answers[appPath+"/managed-resources"] = managed("1", false) }, map[string]int{"collect": 2, "revalidate": 1, "classify": 2}, false},
 		"settings change":           {"they decide what differs", time.Minute, func(f *fake) { tree(f.answers["/api/v1/settings"])["trackingMethod"] = "label" }, map[string]int{"collect": 2, "revalidate": 1, "classify": 2}, false},
 		"settings cannot be read":   {"they are taken for unchanged", time.Minute, func(f *fake) { delete(f.answers, "/api/v1/settings") }, map[string]int{"collect": 1, "revalidate": 1, "classify": 1}, true},
+		"windows change":            {"they decide what a sync would do", 6 * time.Second, func(f *fake) { f.answers["/api/v1/projects/team"] = project("2") }, map[string]int{"collect": 2, "revalidate": 1, "classify": 2}, false},
 		"much later":                {"rules about time see another time", 6 * time.Minute, nil, map[string]int{"collect": 2, "revalidate": 0, "classify": 2}, false},
 		"the Application is gone":   {"an old report is not given", 6 * time.Second, func(f *fake) { f.answers[appPath] = http.StatusNotFound }, map[string]int{"collect": 1}, false},
 		"the resources are refused": {"an old report is not given", 6 * time.Second, func(f *fake) { delete(f.answers, appPath+"/managed-resources") }, map[string]int{"collect": 1}, false},
@@ -49,6 +50,7 @@ func TestReportIsKeptWhileNothingChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			from := &plane{fake: shop(t)}
 			from.fake.answers[appPath+"/managed-resources"] = managed("1", true)
+			from.fake.answers["/api/v1/projects/team"] = project("1")
 			at, seen := newClock(), &steps{}
 			s := report.NewService(report.ServiceOptions{Client: from.client(t), Collect: report.Options{Now: at.now}, Observe: seen.observe, Timeout: time.Minute})
 			first, err := s.Report(t.Context(), shopRef)
@@ -75,6 +77,37 @@ func TestReportIsKeptWhileNothingChanges(t *testing.T) {
 	}
 }
 
+// TestReportOfAClusterIsKeptShortly: no version tells of what changes there.
+func TestReportOfAClusterIsKeptShortly(t *testing.T) {
+	for name, row := range map[string]struct {
+		collect report.Options
+		want    int
+	}{
+		"Argo CD alone": {report.Options{}, 1},
+		"a cluster too": {report.Options{Cluster: &cluster{}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, at, seen := &plane{fake: shop(t)}, newClock(), &steps{}
+			row.collect.Now = at.now
+			s := report.NewService(report.ServiceOptions{Client: from.client(t), Collect: row.collect, Observe: seen.observe, Timeout: time.Minute})
+			for range 2 {
+				if _, err := s.Report(t.Context(), shopRef); err != nil {
+					t.Fatal(err)
+				}
+				at.pass(61 * time.Second)
+			}
+			if got := seen.of("collect"); got != row.want {
+				t.Errorf("collected %d times, want %d", got, row.want)
+			}
+		})
+	}
+}
+
+// project is the AppProject at a version.
+func project(version string) object {
+	return object{"apiVersion": "argoproj.io/v1alpha1", "kind": "AppProject", "metadata": object{"name": "team", "uid": "p", "resourceVersion": version}}
+}
+
 // managed is a Deployment at a version, with what Git renders or without.
 func managed(version string, both bool) object {
 	live := object{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": "front", "namespace": "web", "uid": "u", "resourceVersion": version}}
@@ -96,12 +129,16 @@ func encode(o any) string {
 func TestAnswer(t *testing.T) {
 	from := &plane{fake: shop(t)}
 	from.fake.answers[appPath+"/managed-resources"] = managed("1", true)
+	tree(from.fake.answers[appPath], "metadata")["uid"] = "uid-shop"
 	tree(from.fake.answers[appPath], "status")["reconciledAt"] = "2026-05-04T03:00:00Z"
 	at := newClock()
 	s := report.NewService(report.ServiceOptions{Client: from.client(t), Collect: report.Options{Now: at.now}})
 	answer, err := s.Report(t.Context(), shopRef)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if answer.Project != "team" || answer.UID != "uid-shop" || strings.Contains(string(answer.Encoded), "uid-shop") {
+		t.Errorf("the answer is about %s of project %s: %s", answer.UID, answer.Project, answer.Encoded)
 	}
 	if answer.ComparedAt != "2026-05-04T03:00:00Z" || answer.CollectedAt != "2026-05-04T03:02:01Z" || answer.Version == "" || len(answer.Warnings) == 0 {
 		t.Errorf("compared %s, collected %s, version %s, warnings %q", answer.ComparedAt, answer.CollectedAt, answer.Version, answer.Warnings)

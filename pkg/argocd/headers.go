@@ -33,19 +33,25 @@ const (
 	maxGroups   = 16 << 10
 )
 
-// callerHeaders are the headers of a [Caller], each with the bytes that it may have.
-var callerHeaders = []struct {
+// callerHeader is a header of a [Caller], with the bytes that it may have.
+type callerHeader struct {
 	name  string
 	limit int
-}{
-	{HeaderApplication, maxIdentity},
-	{HeaderProject, maxIdentity},
-	{HeaderNamespace, maxIdentity},
-	{HeaderUsername, maxIdentity},
-	{HeaderUserID, maxIdentity},
-	{HeaderGroups, maxGroups},
-	{HeaderClusterName, maxIdentity},
-	{HeaderClusterURL, 2 * maxIdentity},
+	// told tells that it is for the log alone: it may be empty, and what is too long of
+	// it is cut off, at the last of the given bytes if there is one.
+	told bool
+	cut  string
+}
+
+var callerHeaders = []callerHeader{
+	{name: HeaderApplication, limit: maxIdentity},
+	{name: HeaderProject, limit: maxIdentity},
+	{name: HeaderNamespace, limit: maxIdentity, told: true},
+	{name: HeaderUsername, limit: maxIdentity, told: true},
+	{name: HeaderUserID, limit: maxIdentity, told: true},
+	{name: HeaderGroups, limit: maxGroups, told: true, cut: ","},
+	{name: HeaderClusterName, limit: maxIdentity, told: true},
+	{name: HeaderClusterURL, limit: 2 * maxIdentity, told: true, cut: "/"},
 }
 
 // Caller is who asks the backend of a proxy extension, and about what.
@@ -77,12 +83,14 @@ func (e *HeaderError) Error() string { return "header " + e.Header + " " + e.Rea
 
 // ParseCaller reads the headers that Argo CD's API server adds. It refuses, with a
 // [*HeaderError], a header that is there twice, because the server checks only the
-// first, one that is missing, empty or too long, and names that no Application, no
-// namespace and no project could have.
+// first, names that no Application, no namespace and no project could have, and what
+// does not belong into a log. Of the headers that are only for the log one may be empty,
+// as the server sends the groups of a user who has none, and one that is too long is
+// shortened: neither is the user's fault.
 func ParseCaller(header http.Header) (Caller, error) {
 	values := map[string]string{}
 	for _, known := range callerHeaders {
-		value, err := single(header, known.name, known.limit)
+		value, err := single(header, known)
 		if err != nil {
 			return Caller{}, err
 		}
@@ -113,26 +121,38 @@ func ParseCaller(header http.Header) (Caller, error) {
 }
 
 // single is the header's only value, or "" where it is not there.
-func single(header http.Header, name string, limit int) (string, error) {
-	values := header.Values(name)
+func single(header http.Header, known callerHeader) (string, error) {
+	values := header.Values(known.name)
 	if len(values) == 0 {
 		return "", nil
 	}
 	refuse := func(format string, args ...any) (string, error) {
-		return "", &HeaderError{Header: name, Reason: fmt.Sprintf(format, args...)}
+		return "", &HeaderError{Header: known.name, Reason: fmt.Sprintf(format, args...)}
 	}
 	value := values[0]
 	switch {
 	case len(values) > 1:
 		return refuse("is there %d times: Argo CD checks the first only", len(values))
-	case value == "":
+	case value == "" && !known.told:
 		return refuse("is empty")
-	case len(value) > limit:
-		return refuse("has %d bytes: at most %d are read", len(value), limit)
+	case len(value) > known.limit && !known.told:
+		return refuse("has %d bytes: at most %d are read", len(value), known.limit)
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
 		return refuse("holds control characters or is not UTF-8")
 	}
-	return value, nil
+	return known.shorten(value), nil
+}
+
+// shorten cuts off what is too much, at a place where the rest still means something.
+func (h callerHeader) shorten(value string) string {
+	if len(value) <= h.limit {
+		return value
+	}
+	value = value[:h.limit]
+	if i := strings.LastIndex(value, h.cut); h.cut != "" && i >= 0 {
+		return value[:i]
+	}
+	return strings.ToValidUTF8(value, "")
 }
 
 // parseApplicationHeader reads "namespace:name".
