@@ -283,7 +283,7 @@ func proxyRotation(t *testing.T, b *backend, user string, files [2]string) {
 	if err := os.WriteFile(files[1], []byte(nextSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.waitLog(t, "the secrets changed accepted=2")
+	b.waitLog(t, `"the secrets changed" accepted=2`)
 	done, lost := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(lost)
