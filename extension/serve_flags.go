@@ -33,7 +33,7 @@ func (b *bounds) flags(flags *pflag.FlagSet) {
 	flags.DurationVar(&b.fresh, "fresh", 5*time.Second, "how long a report is given again without asking Argo CD whether anything changed")
 	flags.IntVar(&b.cache, "cache", 256, "how much is kept of reports, in `MiB`")
 	flags.IntVar(&b.workers, "workers", 0, "how many reports are made at once (default as many as there are CPUs)")
-	flags.IntVar(&b.queue, "queue", 64, "how many reports wait for their turn at most")
+	flags.IntVar(&b.queue, "queue", 16, "how many reports wait for their turn at most; more are refused at once, to be asked for again")
 	flags.Var(&b.perUser, "rate-per-user", "how often a user may ask, `PER-SECOND[:BURST]`; 0 is no limit")
 	flags.Var(&b.global, "rate", "how often all together may ask, `PER-SECOND[:BURST]`; 0 is no limit")
 }
