@@ -32,28 +32,59 @@ const fileLimit = 64 << 20
 // and kind the first in the order of the paths stays. The warnings tell what was
 // passed over; the error that a path cannot be read at all.
 func Load(paths ...string) (*schema.Set, []Warning, error) {
-	var reader reader
-	for _, path := range paths {
-		before := len(reader.definitions)
-		// The walk itself does not follow a link, not even at its root.
-		root, err := filepath.EvalSymlinks(path)
-		if err == nil {
-			err = filepath.WalkDir(root, reader.visit)
+	var definitions []*schema.Definition
+	reader := reader{}
+	reader.take = func(object manifest.Object) bool {
+		definition, usable := reader.parse(object)
+		if usable {
+			definitions = append(definitions, definition)
 		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("read CRDs: %w", err)
-		}
-		if len(reader.definitions) == before {
-			reader.warnf("%s: holds no CRD that can be used; \"kubectl get crds -o yaml\" writes those of a cluster", path)
-		}
+		return usable
 	}
-	return schema.NewSet(reader.definitions...), reader.warnings, nil
+	if err := reader.walk(paths); err != nil {
+		return nil, nil, err
+	}
+	return schema.NewSet(definitions...), reader.warnings, nil
+}
+
+// Objects reads the CRDs as they are written, every one of them, in the order of the
+// paths and the names. The warnings and the error are those of Load.
+func Objects(paths ...string) ([]manifest.Object, []Warning, error) {
+	var objects []manifest.Object
+	reader := reader{take: func(object manifest.Object) bool {
+		objects = append(objects, object)
+		return true
+	}}
+	if err := reader.walk(paths); err != nil {
+		return nil, nil, err
+	}
+	return objects, reader.warnings, nil
 }
 
 // reader gathers what a walk finds.
 type reader struct {
-	definitions []*schema.Definition
-	warnings    []Warning
+	// take is given every CRD, and says whether it is of use.
+	take     func(manifest.Object) bool
+	taken    int
+	warnings []Warning
+}
+
+func (r *reader) walk(paths []string) error {
+	for _, path := range paths {
+		before := r.taken
+		// The walk itself does not follow a link, not even at its root.
+		root, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			err = filepath.WalkDir(root, r.visit)
+		}
+		if err != nil {
+			return fmt.Errorf("read CRDs: %w", err)
+		}
+		if r.taken == before {
+			r.warnf("%s: holds no CRD that can be used; \"kubectl get crds -o yaml\" writes those of a cluster", path)
+		}
+	}
+	return nil
 }
 
 func (r *reader) visit(path string, entry fs.DirEntry, err error) error {
@@ -73,25 +104,26 @@ func (r *reader) visit(path string, entry fs.DirEntry, err error) error {
 		return nil
 	}
 	for _, object := range objects {
-		if schema.IsCRD(object.Content) {
-			r.add(object)
+		if schema.IsCRD(object.Content) && r.take(object) {
+			r.taken++
 		}
 	}
 	return nil
 }
 
-func (r *reader) add(object manifest.Object) {
+// parse compiles a CRD, and returns false where that cannot be done.
+func (r *reader) parse(object manifest.Object) (*schema.Definition, bool) {
 	definition, err := schema.Parse(object.Content, object.Origin.File)
 	if err != nil {
 		r.warnf("%s: %v; it is not used", object.Origin, err)
-		return
+		return nil, false
 	}
 	for _, name := range definition.VersionNames() {
 		if version := definition.Version(name); version.Obstacle == schema.NotStructural {
 			r.warnf("%s: %s, version %s: %s (%s); its objects are not pinned", object.Origin, definition.Name, name, version.Obstacle, version.Detail)
 		}
 	}
-	r.definitions = append(r.definitions, definition)
+	return definition, true
 }
 
 func (r *reader) warnf(format string, args ...any) {

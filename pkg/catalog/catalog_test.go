@@ -84,3 +84,21 @@ func TestLoad(t *testing.T) {
 		t.Error("a path that does not exist must be an error")
 	}
 }
+
+func TestObjects(t *testing.T) {
+	folder := t.TempDir()
+	text := "kind: ConfigMap\n---\n" + widgets + "---\n" + widgets
+	if err := os.WriteFile(filepath.Join(folder, "a.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	objects, warnings, err := catalog.Objects(folder)
+	if err != nil || len(warnings) != 0 {
+		t.Fatalf("%v, %q", err, warnings)
+	}
+	if len(objects) != 2 || objects[0].Origin.Document != 2 || objects[1].Kind().Kind != "CustomResourceDefinition" {
+		t.Errorf("want both CRDs as they stand, twins too: %v", objects)
+	}
+	if _, warnings, err = catalog.Objects(t.TempDir()); err != nil || len(warnings) != 1 {
+		t.Errorf("a folder without CRDs must be warned of, got %q, %v", warnings, err)
+	}
+}

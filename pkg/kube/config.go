@@ -1,8 +1,9 @@
 // Package kube is Moorpin's only door to a Kubernetes API server: it finds
 // out how to reach one and watches what the other packages need of it.
 //
-// It reads and never writes. The watch of CRDs needs the verbs get, list and
-// watch on customresourcedefinitions.apiextensions.k8s.io and nothing else.
+// It writes nothing but ConfigMaps, and those only through [ConfigMaps]. The watch of
+// CRDs needs the verbs get, list and watch on
+// customresourcedefinitions.apiextensions.k8s.io and nothing else.
 // An API server that is down, slow or forbidding never stops its caller: the
 // last known state stays in use, State says how old it is, and the watch
 // recovers by itself.

@@ -35,6 +35,8 @@ func serveObjects(t *testing.T) *Objects {
 		case ok:
 		case request.URL.Path == "/api/v1/namespaces/web/pods":
 			answer = page(request.FormValue("limit"), request.FormValue("continue"))
+		case request.URL.Path == "/apis/test.moorpin.dev/v1/widgets" && request.FormValue("limit") == "1":
+			answer = map[string]any{"kind": "WidgetList", "apiVersion": "test.moorpin.dev/v1", "metadata": map[string]any{"continue": "x", "remainingItemCount": 41}, "items": []any{thing("Widget", "w")}}
 		case request.URL.Path == "/apis/test.moorpin.dev/v1/clusterthings":
 			reply.WriteHeader(http.StatusForbidden)
 			answer = map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403}
