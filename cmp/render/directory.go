@@ -60,6 +60,13 @@ func (j *job) guardDirectory(options *v1alpha1.ApplicationSourceDirectory) error
 		return err
 	}
 	for _, file := range files {
+		skipped, err := j.skip(file)
+		if err != nil {
+			return err
+		}
+		if skipped {
+			continue
+		}
 		switch filepath.Ext(file) {
 		case ".jsonnet":
 			j.programs = append(j.programs, file)

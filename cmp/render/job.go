@@ -39,6 +39,7 @@ func (r *Renderer) prepare(request Request) (*job, error) {
 	}
 	j.source = *request.Source.DeepCopy()
 	j.source.Plugin = nil
+	j.nameProject()
 	err = j.stripOverrides()
 	if err != nil {
 		return nil, err

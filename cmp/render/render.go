@@ -46,7 +46,8 @@ type Request struct {
 	AppName string
 	// Namespace is the destination's.
 	Namespace string
-	// Project is the AppProject's name, where it is known.
+	// Project is the AppProject's name, where it is known. Argo CD v2 does not tell it
+	// to plugins: where it is set, sources are rendered as Argo CD v3 does.
 	Project string
 	// Revision is the commit that Root holds.
 	Revision string

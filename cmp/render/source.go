@@ -27,7 +27,7 @@ func FromEnvironment(env map[string]string, root, path string) (Request, error) 
 		Root: root, Path: path,
 		AppName:     env["ARGOCD_APP_NAME"],
 		Namespace:   env["ARGOCD_APP_NAMESPACE"],
-		Project:     env["ARGOCD_APP_PROJECT_NAME"],
+		Project:     env[projectVariable],
 		Revision:    env["ARGOCD_APP_REVISION"],
 		KubeVersion: env["KUBE_VERSION"],
 		Source: v1alpha1.ApplicationSource{

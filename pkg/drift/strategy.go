@@ -59,6 +59,22 @@ func (r *resource) syncsServerSide() bool {
 			hasOption(r.target, syncOptionsAnnotation, "ServerSideApply=true"))
 }
 
+// ignoreStatus adds what resource.compareoptions says about status. Words that Argo CD
+// does not know mean the default of its release without more.
+func (s *situation) ignoreStatus(overrides map[string]v1alpha1.ResourceOverride, option string) {
+	before3 := s.settings.version.before(3, 0)
+	switch {
+	case option == "off", option == "false", option == "none" && !before3:
+	case option == "all", option != "crd" && !before3:
+		ignorePointers(overrides, "*/*", statusPointer)
+	default:
+		ignorePointers(overrides, crdKey, statusPointer)
+		if before3 && (option == "" || option == "crd") {
+			ignorePointers(overrides, crdKey, "/spec/preserveUnknownFields")
+		}
+	}
+}
+
 // answered is a dry run whose answer is known.
 type answered object
 
@@ -105,17 +121,7 @@ func (s *situation) readOverrides() error {
 		return fmt.Errorf("resource.compareoptions: %w", err)
 	}
 	s.ignoreAggregatedRoles = options.IgnoreAggregatedRoles
-	status := options.IgnoreResourceStatusField
-	if status == "" && !s.settings.version.before(3, 0) {
-		status = "all"
-	}
-	switch status {
-	case "all":
-		ignorePointers(overrides, "*/*", statusPointer)
-	case "off", "false", "none":
-	default:
-		ignorePointers(overrides, crdKey, statusPointer, "/spec/preserveUnknownFields")
-	}
+	s.ignoreStatus(overrides, options.IgnoreResourceStatusField)
 	s.overrides = overrides
 	return nil
 }

@@ -44,7 +44,8 @@ func (s *Stage) observe(ctx context.Context) (observation, error) {
 		if err != nil {
 			return observation{}, err
 		}
-		if stale = s.current(ctx, seen.snapshot); stale == nil || s.Scenario.NoRefresh {
+		stale = errors.Join(s.current(ctx, seen.snapshot), seen.torn())
+		if stale == nil || s.Scenario.NoRefresh {
 			return seen, nil
 		}
 		select {
@@ -73,6 +74,17 @@ func (s *Stage) current(ctx context.Context, snapshot *drift.Snapshot) error {
 			return fmt.Errorf("read %s %s: %w", resource.Kind, resource.Name, err)
 		case live.GetResourceVersion() != version:
 			return fmt.Errorf("%s %s: version %s was compared, %s is there", resource.Kind, resource.Name, version, live.GetResourceVersion())
+		}
+	}
+	return nil
+}
+
+// torn is an error when a comparison lay between reading the status and reading the
+// states: what is said to be Synced has fields that differ.
+func (o observation) torn() error {
+	for _, resource := range o.verdict.Resources {
+		if resource.Status == "Synced" && len(FlaggedFields(resource)) > 0 {
+			return fmt.Errorf("%s %s: Synced in the status, and %v differ", resource.Kind, resource.Name, FlaggedFields(resource))
 		}
 	}
 	return nil
