@@ -34,9 +34,12 @@ test: packages check ## Run all tests, on a real API server and a real Argo CD t
 	@$(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 40m -p 1 $(PLANE)
 
 .PHONY: test-full
-test-full: packages check ## Run all tests with whole corpora instead of samples
+test-full: packages check ## Run all tests with whole corpora instead of samples, on Argo CD v3.1 too
 	@MOORPIN_FULL=1 $(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 120m -p 1 $(PLANE)
+	@MOORPIN_ARGOCD=v3.1 go run ./e2e/controlplane/prepare
+	@MOORPIN_ARGOCD=v3.1 $(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 60m -p 1 $(PLANE)
 	@go test -count=1 ./pkg/pin -run TestLaws -objects 500
+	@$(MAKE) test-ui
 
 .PHONY: check
 check: generated lint check-ui ## Check what needs no control plane: generated files, lint, unit tests
@@ -79,6 +82,10 @@ generated:
 	@changed=$$(git status --porcelain -- '*.yaml' go.mod go.sum); if [ -n "$${CI:-}" ] && [ -n "$$changed" ]; then \
 		echo "go generate changed what is committed; run it and commit:"; echo "$$changed"; exit 1; fi
 
+.PHONY: docs-check
+docs-check: ## Check that what the documents and the alerts name exists
+	@go test -count=1 . -run '^(TestDocs|TestMechanismRunbooks|TestMetricsListed)$$'
+
 .PHONY: lint
 lint: ## Check format and lint
 	@$(TOOL) golangci-lint run ./...
@@ -89,7 +96,7 @@ format: ## Format the Go code
 
 .PHONY: bench
 bench: ## Run the benchmarks beside the code, each with its named alternative
-	@go test ./pkg/... ./cmp/... ./extension/... -run '^$$' -bench . -benchmem
+	@go test ./pkg/... ./cmp/... ./extension/... ./lua/... ./e2e/checks -run '^$$' -bench . -benchmem
 
 .PHONY: bench-argocd
 bench-argocd: packages ## Time the real repo-server: native, through Moorpin, through the stock exec sidecar
@@ -109,7 +116,7 @@ record: packages ## Record cases of the corpus anew on a real control plane; RUN
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser and law; FUZZTIME=1m each
-	@go list ./pkg/... ./cmp/... ./extension/... | while read -r package; do \
+	@go list ./pkg/... ./cmp/... ./extension/... ./lua/... ./e2e/checks | while read -r package; do \
 		{ go test -list '^Fuzz' "$$package" | grep '^Fuzz' || true; } | while read -r target; do \
 			echo "$$package $$target"; \
 			go test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime $${FUZZTIME:-1m} -fuzzminimizetime 10x; \
@@ -117,10 +124,12 @@ fuzz: ## Fuzz every parser and law; FUZZTIME=1m each
 	done
 
 .PHONY: image
-image: build ## Build the container image moorpin:dev with docker or buildah
-	@if command -v docker >/dev/null && docker info >/dev/null 2>&1; then docker build -t moorpin:dev .; \
-	elif command -v buildah >/dev/null; then buildah build --isolation chroot -t moorpin:dev .; \
+image: build ## Build the container image moorpin:dev with docker or buildah, and bin/moorpin.sbom.json
+	@epoch=$$(git log -1 --format=%ct); \
+	if command -v docker >/dev/null && docker info >/dev/null 2>&1; then SOURCE_DATE_EPOCH=$$epoch docker build --target prebuilt -t moorpin:dev .; \
+	elif command -v buildah >/dev/null; then buildah build --isolation chroot --target prebuilt --timestamp $$epoch -t moorpin:dev .; \
 	else echo "make image needs a running Docker or buildah (apt-get install buildah)"; exit 1; fi
+	@cd .ci/sbom && go run . ../../bin/moorpin >../../bin/moorpin.sbom.json
 
 .PHONY: chromium
 chromium:

@@ -17,6 +17,7 @@ import (
 	"github.com/moorpin/moorpin/cmp"
 	"github.com/moorpin/moorpin/cmp/render"
 	"github.com/moorpin/moorpin/extension"
+	"github.com/moorpin/moorpin/lua"
 )
 
 // mistake is the exit code for what cobra itself refuses: an unknown command
@@ -45,11 +46,7 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 
-	root := &cobra.Command{
-		Use: "moorpin", Short: "Stops Argo CD Applications from drifting for no reason", Long: rootHelp,
-		SilenceErrors: true, SilenceUsage: true,
-	}
-	root.AddCommand(cmp.Command(), extension.Command(), versionCommand())
+	root := rootCommand()
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -59,6 +56,16 @@ func run(args []string, in io.Reader, out, errs io.Writer) int {
 		return 0
 	}
 	return report(errs, executed, err)
+}
+
+// rootCommand is the command line, with all commands below it.
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use: "moorpin", Short: "Stops Argo CD Applications from drifting for no reason", Long: rootHelp,
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	root.AddCommand(cmp.Command(), extension.Command(), lua.Command(), doctorCommand(), installIntoCommand(), versionCommand())
+	return root
 }
 
 // report prints the error and returns its exit code. An error without one

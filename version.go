@@ -12,6 +12,12 @@ import (
 // argoCD is the module whose renderer is linked in.
 const argoCD = "github.com/argoproj/argo-cd/v2"
 
+// Formats of what the commands of this package print.
+const (
+	textFormat = "text"
+	jsonFormat = "json"
+)
+
 // version is what the binary knows about its own build.
 type version struct {
 	// Version is the module's version, "(devel)" when built from a checkout
@@ -28,7 +34,7 @@ type version struct {
 }
 
 func versionCommand() *cobra.Command {
-	format := "text"
+	format := textFormat
 	command := &cobra.Command{
 		Use:   "version",
 		Short: "Print what this binary was built from",
@@ -70,13 +76,13 @@ func readVersion(info *debug.BuildInfo) version {
 
 func printVersion(out io.Writer, format string, found version) error {
 	switch format {
-	case "json":
+	case jsonFormat:
 		text, err := json.MarshalIndent(found, "", "  ")
 		if err != nil {
 			return fmt.Errorf("encode version: %w", err)
 		}
 		return written(fmt.Fprintln(out, string(text)))
-	case "text":
+	case textFormat:
 		return written(fmt.Fprint(out, found.text()))
 	}
 	return fmt.Errorf("output format %q is not known: choose text or json", format)

@@ -27,7 +27,13 @@ import (
 var plane *controlplane.Plane
 
 func TestMain(m *testing.M) {
-	os.Exit(controlplane.RunTests(m, controlplane.Options{ArgoCD: true, Auth: true, StockPlugin: "controlplane/testdata/cat-plugin.yaml"}, func(started *controlplane.Plane) { plane = started }))
+	release, err := controlplane.FindRelease(os.Getenv(controlplane.ReleaseEnv))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err) // there is no test yet to report to
+		os.Exit(1)
+	}
+	options := controlplane.Options{ArgoCD: true, Release: release, Auth: true, StockPlugin: "controlplane/testdata/cat-plugin.yaml"}
+	os.Exit(controlplane.RunTests(m, options, func(started *controlplane.Plane) { plane = started }))
 }
 
 // buildMoorpin builds the binary once for all tests.

@@ -43,6 +43,12 @@ var recordingSample = []string{
 	"progressive-delivery/selector-in-a-server-side-diff", // the API server predicts the sync
 }
 
+// comesOutOtherwise are the scenarios whose verdict is another one on a release of Argo
+// CD later than that of the corpus, as docs/compatibility.md says.
+var comesOutOtherwise = map[string][]string{
+	"v3.1": {"none/old-crd", "status-in-git/exported-budget"},
+}
+
 // TestRecordings: the recorded cases of the drift classifier come out again, on a real
 // API server and a real Argo CD: the same label, the same verdict and flagged fields of
 // Argo CD, and of the fresh snapshot the classifier says what the label says.
@@ -187,7 +193,7 @@ func chosenScenarios(t *testing.T, sample []string) []recorder.Scenario {
 		if *only != "" {
 			asked = wanted.MatchString(scenario.Name)
 		}
-		if asked {
+		if asked && !slices.Contains(comesOutOtherwise[plane.Release().Name], scenario.Name) {
 			chosen = append(chosen, scenario)
 		}
 	}

@@ -149,7 +149,9 @@ func (p *Plane) component(short string, ready func(context.Context) error, args 
 			"ARGOCD_CMP_WORKDIR="+p.path("tmp"),
 			"ARGOCD_ASK_PASS_SOCK="+p.path("askpass.sock"),
 			"ARGOCD_SYNC_WAVE_DELAY=0", // nothing here needs two seconds to settle
-			"HOSTNAME="+name+"-0",      // the controller reads its shard from it
+			// v3 looks at what changed in a cluster every 100 ms: a refresh would compare what was.
+			"ARGOCD_CLUSTER_CACHE_EVENTS_PROCESSING_INTERVAL=5ms",
+			"HOSTNAME="+name+"-0", // the controller reads its shard from it
 		),
 	}
 }

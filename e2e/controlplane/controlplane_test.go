@@ -20,9 +20,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// release is the Argo CD of all tests here.
+var release Release
+
 func TestMain(m *testing.M) {
 	if os.Getenv(starterEnv) != "" {
 		os.Exit(startAndWait())
+	}
+	var err error
+	if release, err = FindRelease(os.Getenv(ReleaseEnv)); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
@@ -36,7 +44,7 @@ func TestPlane(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = bystander.Process.Kill(); _ = bystander.Wait() })
 
-	p := StartForTest(t, Options{ArgoCD: true})
+	p := StartForTest(t, Options{ArgoCD: true, Release: release})
 	repository := newRepository(t, map[string]string{"app/settings.yaml": configMap})
 	application := Application{
 		Name: "demo", Namespace: "demo", Source: map[string]any{"repoURL": repository.URL(), "path": "app"},
@@ -168,7 +176,7 @@ func checkCached(t *testing.T) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	p := StartForTest(t, Options{Log: log})
-	if _, err := ToolPath(t.Context(), log); err != nil {
+	if _, err := release.ToolPath(t.Context(), log); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(log.String(), "building") {
@@ -183,7 +191,7 @@ func checkCached(t *testing.T) {
 // and a login.
 func TestStockPlugin(t *testing.T) {
 	p := StartForTest(t, Options{
-		ArgoCD: true, Auth: true, StockPlugin: filepath.Join("testdata", "cat-plugin.yaml"),
+		ArgoCD: true, Release: release, Auth: true, StockPlugin: filepath.Join("testdata", "cat-plugin.yaml"),
 	})
 	repository := newRepository(t, map[string]string{"app/settings.yaml": configMap})
 	err := p.CreateApplication(t.Context(), Application{

@@ -4,8 +4,9 @@
 // 127.0.0.1, with all of its files in one work folder.
 //
 // kube-apiserver and Argo CD are built from the versions that the nested
-// modules kubernetes and argocd-v2.14 pin, helm and kustomize from the
-// versions that this Argo CD ships. The first build takes minutes; the
+// modules kubernetes, argocd-v2.14 and argocd-v3.1 pin, helm and kustomize
+// from the versions that this Argo CD ships. Options say which Argo CD; the
+// programs here read MOORPIN_ARGOCD for it, v2.14 by default. The first build takes minutes; the
 // results are kept in the user's cache folder (or in MOORPIN_CACHE), and a
 // start then takes seconds. etcd and redis-server come from the system:
 //

@@ -26,6 +26,8 @@ type Options struct {
 	// ArgoCD adds redis, argocd-repo-server, argocd-application-controller and
 	// argocd-server, and builds helm and kustomize for them.
 	ArgoCD bool
+	// Release is the Argo CD to build and start. The zero value is v2.14.
+	Release Release
 	// Auth makes argocd-server ask for a login. Without it everybody is admin.
 	// PostAPI and GetAPI log in by themselves.
 	Auth bool
@@ -60,6 +62,7 @@ type Plane struct {
 // the end of the log of the program at fault.
 func Start(ctx context.Context, options Options) (*Plane, error) {
 	begin := time.Now()
+	options.Release = options.Release.orDefault()
 	p := &Plane{options: options}
 	p.stop = sync.OnceValue(p.stopOnce)
 	if err := p.readOptions(); err != nil {
@@ -110,6 +113,9 @@ func (p *Plane) PluginDir() string { return p.path("plugins") }
 // ToolPath is a PATH fragment with the helm and kustomize that repo-server
 // runs, for a sidecar that has to render the same. It is empty without Argo CD.
 func (p *Plane) ToolPath() string { return p.toolPath }
+
+// Release is the Argo CD that runs here.
+func (p *Plane) Release() Release { return p.options.Release }
 
 // Dir is the work folder. Each program's log is logs/<name>.log in it.
 func (p *Plane) Dir() string { return p.dir }

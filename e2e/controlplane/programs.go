@@ -11,11 +11,6 @@ import (
 	"strings"
 )
 
-const (
-	helmVersion      = "v3.16.3"
-	kustomizeVersion = "v5.4.3"
-)
-
 // source says where the source of an executable is pinned and how it is built.
 type source struct {
 	name    string // of the executable
@@ -43,29 +38,6 @@ func kubeAPIServer() source {
 	}
 }
 
-// argoCD is one executable for every component of Argo CD.
-func argoCD() source {
-	return source{
-		name:      "argocd",
-		nested:    "argocd-v2.14",
-		module:    "github.com/argoproj/argo-cd/v2",
-		main:      "github.com/argoproj/argo-cd/v2/cmd",
-		variables: []string{"github.com/argoproj/argo-cd/v2/common.version=VERSION"},
-	}
-}
-
-// renderers are the tools that this Argo CD's image carries.
-func renderers() []source {
-	const helm = "helm.sh/helm/v3/"
-	return []source{
-		{
-			name: "helm", version: helmVersion, main: helm + "cmd/helm",
-			variables: []string{helm + "internal/version.version=vVERSION"},
-		},
-		{name: "kustomize", version: kustomizeVersion, main: "sigs.k8s.io/kustomize/kustomize/v5"},
-	}
-}
-
 // linkerFlags fills the variables in.
 func (s source) linkerFlags() string {
 	version := strings.TrimPrefix(s.version, "v")
@@ -78,10 +50,11 @@ func (s source) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// Build builds every program of a plane that the cache lacks, one after the
-// other. Start does so too; this is for those who want it done before.
-func Build(ctx context.Context, log io.Writer) error {
-	for _, program := range append([]source{kubeAPIServer(), argoCD()}, renderers()...) {
+// Build builds every program of a plane with that Argo CD that the cache lacks, one
+// after the other. Start does so too; this is for those who want it done before.
+func Build(ctx context.Context, release Release, log io.Writer) error {
+	release = release.orDefault()
+	for _, program := range append([]source{kubeAPIServer(), release.argoCD()}, release.renderers()...) {
 		if _, err := program.build(ctx, log); err != nil {
 			return err
 		}
@@ -89,12 +62,12 @@ func Build(ctx context.Context, log io.Writer) error {
 	return nil
 }
 
-// ToolPath builds helm and kustomize in the versions that Argo CD v2.14.21
-// ships, unless the cache has them, and returns their folders joined as PATH
-// joins them. It needs no plane; what is built is reported to log.
-func ToolPath(ctx context.Context, log io.Writer) (string, error) {
+// ToolPath builds helm and kustomize in the versions that the release ships, unless
+// the cache has them, and returns their folders joined as PATH joins them. It needs
+// no plane; what is built is reported to log.
+func (r Release) ToolPath(ctx context.Context, log io.Writer) (string, error) {
 	var folders []string
-	for _, tool := range renderers() {
+	for _, tool := range r.orDefault().renderers() {
 		path, err := tool.build(ctx, log)
 		if err != nil {
 			return "", err
@@ -102,6 +75,11 @@ func ToolPath(ctx context.Context, log io.Writer) (string, error) {
 		folders = append(folders, filepath.Dir(path))
 	}
 	return strings.Join(folders, string(os.PathListSeparator)), nil
+}
+
+// ToolPath is that of the default release, whose renderer Moorpin links.
+func ToolPath(ctx context.Context, log io.Writer) (string, error) {
+	return Release{}.ToolPath(ctx, log)
 }
 
 // systemPrograms are found on the PATH, and all that miss are named at once.

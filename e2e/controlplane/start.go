@@ -57,7 +57,7 @@ func (p *Plane) build(ctx context.Context) error {
 	}
 	sources := []source{kubeAPIServer()}
 	if p.options.ArgoCD {
-		sources = append(sources, argoCD())
+		sources = append(sources, p.options.Release.argoCD())
 	}
 	for _, program := range sources {
 		if p.programs[program.name], err = program.build(ctx, p.options.Log); err != nil {
@@ -67,10 +67,10 @@ func (p *Plane) build(ctx context.Context) error {
 	if !p.options.ArgoCD {
 		return nil
 	}
-	if p.argoModule, err = argoCD().download(ctx); err != nil {
+	if p.argoModule, err = p.options.Release.argoCD().download(ctx); err != nil {
 		return err
 	}
-	p.toolPath, err = ToolPath(ctx, p.options.Log)
+	p.toolPath, err = p.options.Release.ToolPath(ctx, p.options.Log)
 	return err
 }
 

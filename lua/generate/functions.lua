@@ -258,7 +258,7 @@ function more.other(c, led, ready)
 end
 ---- otherword
 -- Phases that are not common.
-local whole = {unknown = "Unknown", inconclusive = "Unknown", undefined = "Unknown", missing = "Missing", ["not found"] = "Missing", warning = "Degraded", up = "Healthy", ["up to date"] = "Healthy", open = "Healthy", closed = "Healthy", merged = "Healthy"}
+local whole = {unknown = "Unknown", inconclusive = "Unknown", missing = "Missing", ["not found"] = "Missing", warning = "Degraded", up = "Healthy", ["up to date"] = "Healthy"}
 function more.phase(value, message, finite, detail)
   local meant, names = meaning(value), {}
   for at, word in ipairs(meant.words) do names[at] = word.name end

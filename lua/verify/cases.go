@@ -59,7 +59,7 @@ func Cases(check health.Check) []Case {
 }
 
 // someOf is how many cases there are for each that is run twice.
-const someOf = 20
+const someOf = 10
 
 // change is another value for the place that a rule looks at.
 type change struct {

@@ -14,24 +14,48 @@ import (
 
 // program is a script compiled once, to be run on many objects. Argo CD's VM compiles
 // a script anew for each object, which takes several times as long as running it. The
-// program runs in the same Lua, with the same libraries and the same time limit.
+// program runs in the same Lua, with the same libraries and the same time limit. It is
+// for one goroutine at a time.
 type program struct {
 	script   Script
-	compiled *lua.FunctionProto // nil where the script does not compile
+	compiled *lua.FunctionProto            // nil where the script does not compile
+	loaded   map[string]*lua.FunctionProto // what loadstring was given
 }
 
 // timeLimit is that of Argo CD's VM.
 const timeLimit = time.Second
 
 func compile(script Script) program {
-	const name = "<string>" // as Argo CD's VM calls it in messages
-	made := program{script: script}
-	if chunk, err := parse.Parse(strings.NewReader(script.Text), name); err == nil {
-		if compiled, err := lua.Compile(chunk, name); err == nil {
-			made.compiled = compiled
-		}
+	made := program{script: script, loaded: map[string]*lua.FunctionProto{}}
+	if compiled, err := compileText(script.Text); err == nil {
+		made.compiled = compiled
 	}
 	return made
+}
+
+func compileText(text string) (*lua.FunctionProto, error) {
+	const name = "<string>" // as Argo CD's VM calls it in messages
+	chunk, err := parse.Parse(strings.NewReader(text), name)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // Lua sees it
+	}
+	return lua.Compile(chunk, name) //nolint:wrapcheck // the same
+}
+
+// load is Lua's loadstring, which compiles each text only once.
+func (p program) load(state *lua.LState) int {
+	text := state.CheckString(1)
+	if p.loaded[text] == nil {
+		compiled, err := compileText(text)
+		if err != nil {
+			state.Push(lua.LNil)
+			state.Push(lua.LString(err.Error()))
+			return 2
+		}
+		p.loaded[text] = compiled
+	}
+	state.Push(state.NewFunctionFromProto(p.loaded[text]))
+	return 1
 }
 
 // run is Script.Run. It takes plain answers only from the compiled script; of
@@ -69,6 +93,7 @@ func (p program) quick(ctx context.Context, object map[string]any) (status healt
 		}
 	}
 	state.PreloadModule(lua.OsLibName, argolua.SafeOsLoader)
+	state.SetGlobal("loadstring", state.NewFunction(p.load))
 	state.SetGlobal("obj", toLua(state, object))
 	state.Push(state.NewFunctionFromProto(p.compiled))
 	if err := state.PCall(0, lua.MultRet, nil); err != nil {

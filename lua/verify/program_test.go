@@ -29,6 +29,8 @@ end
 		"table library": {"with the same functions in it", dump + `local names = {} for name, value in pairs(table) do names[name] = type(value) end return {status = "Unknown", message = dump(names)}`, true},
 		"time":          {"os can be required", `return {status = "Healthy", message = type(require("os").time())}`, true},
 		"pcall":         {"errors can be caught", `return {status = "Healthy", message = tostring(select(2, pcall(function() return obj.x.y end)))}`, true},
+		"loadstring":    {"a text becomes a function with the same globals", `known = "k" local f = loadstring("return known .. ...") return {status = "Healthy", message = f("a") .. loadstring("return known .. ...")("b")}`, true},
+		"bad text":      {"or says why not", `local f, why = loadstring("return {") return {status = "Healthy", message = tostring(f) .. type(why)}`, true},
 		"global":        {"a run leaves nothing to the next", `seen = (seen or 0) + 1 return {status = "Healthy", message = tostring(seen)}`, true},
 		"two values":    {"the last one counts", `return {status = "Healthy", message = "a"}, {status = "Degraded", message = "b"}`, true},
 		"no answer":     {"Argo CD's VM has the verdict", `local a`, false},

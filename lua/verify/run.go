@@ -4,7 +4,8 @@
 // [Run] runs a script as Argo CD would, with the libraries of an argocd-cm script and
 // the VM's own time limit. [Prove] runs the script of a derived check on [Cases] made
 // from its rules, on objects drawn at random around them, and on broken ones, and
-// compares every answer with package health's reference. [ReadSuite] and [Suite.Run]
+// compares every answer with package health's reference. To be fast it compiles the
+// script once; examples and each tenth of the other cases run in Argo CD's VM, too. [ReadSuite] and [Suite.Run]
 // do the same for cases that people write, in the layout of Argo CD's repository:
 //
 //	health.lua

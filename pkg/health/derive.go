@@ -63,8 +63,7 @@ func (d *derivation) gather() {
 	d.columns()
 	d.fields()
 	d.nested()
-	d.replicas()
-	d.scheduled()
+	d.counts()
 	if len(d.check.Rules) == 0 && properties(d.crd.status) == nil && !d.crd.anything {
 		d.undescribed()
 	}

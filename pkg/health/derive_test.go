@@ -128,6 +128,20 @@ func TestDerive(t *testing.T) {
 			status: "{readyToUse: {type: boolean}, error: {type: object}}", spec: "{}", grade: health.Column,
 			want: []string{"flag status.readyToUse", "fault status.error detail", "conditions status.conditions"},
 		},
+		"counters": {
+			reason: "what is ready counts against what is wanted, and what succeeded against the completions", columns: "[]",
+			status: "{succeeded: {type: integer}, readyNodes: {type: integer}, desiredNodes: {type: integer}, readyInstances: {type: integer}, ready: {type: integer}, readyText: {type: string}, currentHealthy: {type: integer}, desiredHealthy: {type: integer}}",
+			spec:   "{completions: {type: integer}, instances: {type: integer}}", grade: health.Convention,
+			want: []string{
+				"replicas status.currentHealthy of status.desiredHealthy", "replicas status.succeeded of spec.completions",
+				"replicas status.readyInstances of spec.instances", "replicas status.readyNodes of status.desiredNodes", "conditions status.conditions",
+			},
+		},
+		"words that do not tell": {
+			reason: "none of the listed words tells of health", columns: "[{jsonPath: .status.state}]",
+			status: "{state: {type: string, enum: [open, closed, merged]}, phase: {type: string, enum: [open, Failed]}}", spec: "{}", grade: health.Enum,
+			want: []string{"word status.phase", "conditions status.conditions"},
+		},
 		"open map of states": {
 			reason: "an open object that is named like a map of states", columns: "[]",
 			status: "{statuses: {type: object, x-kubernetes-preserve-unknown-fields: true}}", spec: "{}", grade: health.Convention,

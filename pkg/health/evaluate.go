@@ -134,10 +134,10 @@ func (e *evaluation) absent(rule Rule) {
 
 // wholeWords are phases that are a status of Argo CD of their own.
 var wholeWords = map[string]Code{
-	"unknown": Unknown, "inconclusive": Unknown, "undefined": Unknown,
+	"unknown": Unknown, "inconclusive": Unknown,
 	"missing": Missing, "not found": Missing,
 	"warning": Degraded,
-	"up":      Healthy, "up to date": Healthy, "open": Healthy, "closed": Healthy, "merged": Healthy,
+	"up":      Healthy, "up to date": Healthy,
 }
 
 // word reads a phase or a state.

@@ -43,7 +43,7 @@ func (d *derivation) column(path []string, schema map[string]any) {
 	kind := textAt(schema, "type")
 	spelled := strings.Join(path, ".")
 	switch {
-	case (kind == "string" || kind == "") && lastWordIn(name, phaseLike):
+	case (kind == "string" || kind == "") && lastWordIn(name, phaseLike) && understood(schema):
 		d.found(Rule{Signal: Word, Path: path, Finite: d.finite, Detail: d.secondary(name)}, Column, "a printer column shows "+spelled)
 	case kind == "boolean" && slices.Contains(flags, name):
 		d.found(Rule{Signal: Flag, Path: path}, Column, "a printer column shows "+spelled)
@@ -52,6 +52,19 @@ func (d *derivation) column(path []string, schema map[string]any) {
 	case kind == "boolean" && Classify(name) == Bad:
 		d.found(Rule{Signal: Fault, Path: path}, Column, "a printer column shows "+spelled)
 	}
+}
+
+// understood reports whether a schema that lists the words of a field lists one that
+// means something: open, closed and merged do not tell of health.
+func understood(schema any) bool {
+	listed, ok := field(schema, "enum")
+	for _, word := range items(listed) {
+		name, _ := text(word)
+		if Classify(name) != NoClass {
+			return true
+		}
+	}
+	return !ok
 }
 
 // secondary reports whether a field called name is one of several phases.
@@ -108,7 +121,7 @@ func (d *derivation) field(name string, schema any) {
 	spelled := strings.Join(path, ".")
 	kind := textAt(schema, "type")
 	switch {
-	case kind == "string" && lastWordIn(name, phaseLike):
+	case kind == "string" && lastWordIn(name, phaseLike) && understood(schema):
 		grade, evidence := Convention, spelled+" is named like a phase"
 		if _, listed := field(schema, "enum"); listed {
 			grade, evidence = Enum, "the schema lists the words of "+spelled
@@ -166,41 +179,10 @@ func (d *derivation) items(name string, one map[string]any) {
 	for _, field := range slices.Sorted(maps.Keys(properties(one))) {
 		schema, _ := property(one, field)
 		switch kind := textAt(schema, "type"); {
-		case kind == "string" && lastWordIn(field, phaseLike):
+		case kind == "string" && lastWordIn(field, phaseLike) && understood(schema):
 			d.found(Rule{Signal: Word, Path: at(field), Detail: true}, Convention, spelled+field)
 		case kind == "boolean" && slices.Contains(flags, field):
 			d.found(Rule{Signal: Flag, Path: at(field), Detail: true}, Convention, spelled+field)
-		}
-	}
-}
-
-// replicas adds the numbers of replicas.
-func (d *derivation) replicas() {
-	wanted := d.crd.replicas
-	if wanted == nil {
-		if schema, ok := property(d.crd.spec, "replicas"); ok && textAt(schema, "type") == "integer" {
-			wanted = []string{"spec", "replicas"}
-		}
-	}
-	if wanted == nil {
-		return
-	}
-	for _, name := range []string{"updatedReplicas", "readyReplicas", "availableReplicas"} {
-		if schema, ok := property(d.crd.status, name); ok && textAt(schema, "type") == "integer" {
-			d.found(Rule{Signal: Replicas, Path: []string{"status", name}, Against: wanted}, Convention, "status."+name+" counts against "+strings.Join(wanted, "."))
-		}
-	}
-}
-
-// scheduled adds the numbers of pods of what runs one on every node.
-func (d *derivation) scheduled() {
-	const wanted = "desiredNumberScheduled"
-	if _, ok := property(d.crd.status, wanted); !ok {
-		return
-	}
-	for _, name := range []string{"updatedNumberScheduled", "numberReady", "numberAvailable"} {
-		if _, ok := property(d.crd.status, name); ok {
-			d.found(Rule{Signal: Replicas, Path: []string{"status", name}, Against: []string{"status", wanted}}, Convention, "status."+name+" counts against status."+wanted)
 		}
 	}
 }

@@ -7,7 +7,9 @@
 // are gates (a stale generation, a suspended object) answer at once. The others are
 // readings: the gravest reading wins, the first of equals. Words that no rule can know
 // beforehand, such as the reason of a condition, are taken apart and classified by
-// [Classify] when they are met.
+// [Classify] when they are met, up to 60 of an object; those of [Common] need not be.
+// Beside a condition Ready that is True, other conditions count only when their type is
+// common bad news.
 //
 // Derive decides by the schema, never by the name of a group or kind. It refuses what
 // is no CRD, and it abstains (the grade [Nothing], with reasons) where a CRD shows no

@@ -3,6 +3,7 @@
 // It takes minutes once, and a moment after that:
 //
 //	go run ./e2e/controlplane/prepare
+//	MOORPIN_ARGOCD=v3.1 go run ./e2e/controlplane/prepare
 package main
 
 import (
@@ -16,7 +17,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := controlplane.Build(ctx, os.Stderr)
+	release, err := controlplane.FindRelease(os.Getenv(controlplane.ReleaseEnv))
+	if err == nil {
+		err = controlplane.Build(ctx, release, os.Stderr)
+	}
 	stop()
 	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, err) // nothing is left to tell it to
