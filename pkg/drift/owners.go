@@ -22,6 +22,10 @@ type ownership struct {
 // ownerSet is a set of entries of managedFields.
 type ownerSet uint64
 
+// writtenAsText is how managedFields name what a server-side apply gives as text to a
+// Secret, whose live object has it as data.
+const writtenAsText = "f:stringData"
+
 // maxOwners is how many entries are told apart; the API server itself keeps fewer.
 const maxOwners = 64
 
@@ -52,6 +56,11 @@ func (o *ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value a
 	for step, below := range tree {
 		next, _ := below.(map[string]any)
 		switch {
+		case step == writtenAsText && pointer == "":
+			if content, ok := at(value, "data"); ok {
+				o.within[pointer] |= who
+				o.walk(pointer.Key("data"), next, content, who)
+			}
 		case step == ".":
 			o.exact[pointer] |= who
 		case strings.HasPrefix(step, "f:"):

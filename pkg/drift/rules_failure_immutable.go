@@ -138,7 +138,9 @@ func (f frozen) words() string {
 }
 
 // frozenRules are what Kubernetes' own validation of updates forbids, by group and
-// kind. Source: pkg/apis/*/validation of kubernetes v1.34.
+// kind. The roleRef of bindings is none of them here: Argo CD writes RBAC with
+// `kubectl auth reconcile` first, which deletes a binding and creates it anew.
+// Sources: pkg/apis/*/validation of kubernetes v1.34; gitops-engine resource_ops.go.
 var frozenRules = map[[2]string][]frozen{
 	{"apps", "Deployment"}: {{path: "spec.selector"}},
 	{"apps", "ReplicaSet"}: {{path: "spec.selector"}},
@@ -166,10 +168,8 @@ var frozenRules = map[[2]string][]frozen{
 	{"", "Pod"}: {{path: "spec", except: []string{
 		"containers.*.image", "initContainers.*.image", "activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates", "nodeSelector",
 	}}},
-	{"", "Secret"}:                                      {{path: "type"}},
-	{"apps", "ControllerRevision"}:                      {{path: "data"}},
-	{"rbac.authorization.k8s.io", "RoleBinding"}:        {{path: "roleRef"}},
-	{"rbac.authorization.k8s.io", "ClusterRoleBinding"}: {{path: "roleRef"}},
+	{"", "Secret"}:                 {{path: "type"}},
+	{"apps", "ControllerRevision"}: {{path: "data"}},
 	{"storage.k8s.io", "StorageClass"}: {
 		{path: "provisioner"}, {path: "parameters"}, {path: "reclaimPolicy"}, {path: "volumeBindingMode"},
 	},

@@ -1,13 +1,9 @@
 package drift
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -210,7 +206,7 @@ func (r *resource) added() []addition {
 	applied := lastAppliedOf(r.live)
 	flagged := placesOf(r.differences)
 	var found []addition
-	for pointer := range r.owners.exact {
+	for _, pointer := range r.places() {
 		if r.situation.ctx.Err() != nil {
 			break
 		}
@@ -232,51 +228,41 @@ func (r *resource) added() []addition {
 		}
 		found = append(found, addition{pointer: r.rootOf(pointer, applied), value: value, owner: owner})
 	}
-	return r.roots(found)
+	return r.withoutFilled(r.roots(found))
 }
 
-// isDefault reports whether the value is what the API server fills in where Git
-// says nothing.
-func (r *resource) isDefault(steps []string, value any) bool {
-	if pinned, has := r.pinned(); has {
-		if filled, found := r.items.follow(pinned, r.live, steps); found && equal(filled, value) {
-			return true
+// places are the fields that managedFields name, and those below maps that they name
+// as one value alone: a three-way merge keeps the keys of such maps apart.
+func (r *resource) places() []fieldpath.Pointer {
+	var found []fieldpath.Pointer
+	for pointer := range r.owners.exact {
+		found = append(found, pointer)
+		if _, whole := r.owners.whole[pointer]; !whole {
+			continue
+		}
+		if value, _ := pointer.Value(r.live); nested(value) {
+			if _, mine := r.soleOwner(pointer); mine {
+				found = appendKeys(found, pointer, value, maxBelowWhole)
+			}
 		}
 	}
-	if !r.builtIn() {
-		return false
-	}
-	filled, found := r.items.follow(r.defaulted(), r.live, steps)
-	return found && equal(filled, value)
+	return found
 }
 
-// defaulted is Git's manifest of one of Kubernetes' own kinds with the defaults that
-// are known for it, made once.
-func (r *resource) defaulted() object {
-	if r.defaultedTarget != nil {
-		return r.defaultedTarget
+// maxBelowWhole is how deep a map that is one value is looked into; the deepest of
+// Kubernetes', a label selector, has two levels.
+const maxBelowWhole = 4
+
+// appendKeys appends the pointers of what is below a map, lists aside.
+func appendKeys(found []fieldpath.Pointer, pointer fieldpath.Pointer, value any, levels int) []fieldpath.Pointer {
+	content, _ := value.(map[string]any)
+	if levels == 0 {
+		return found
 	}
-	r.defaultedTarget = object{}
-	ref := refOf(r.target)
-	typed, err := scheme.Scheme.New(schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind})
-	if err != nil {
-		return r.defaultedTarget
+	for name, child := range content {
+		found = appendKeys(append(found, pointer.Key(name)), pointer.Key(name), child, levels-1)
 	}
-	data, err := json.Marshal(r.target)
-	if err == nil {
-		err = json.Unmarshal(data, typed)
-	}
-	if err != nil {
-		return r.defaultedTarget
-	}
-	scheme.Scheme.Default(typed)
-	if data, err = json.Marshal(typed); err == nil {
-		err = json.Unmarshal(data, &r.defaultedTarget)
-	}
-	if err != nil {
-		r.defaultedTarget = object{}
-	}
-	return r.defaultedTarget
+	return found
 }
 
 // mayBeAdded looks for managers of people or appliers without reading any fields.

@@ -27,6 +27,9 @@ func hiddenByRules(r *resource) []claim {
 	respected := r.situation.respects()
 	var claims []claim
 	for _, d := range r.hiddenDifferences() {
+		if d.inLive && !d.inTarget && !d.inGit && r.isDefault(d.steps, d.live) {
+			continue // the API server fills it in again, whatever a sync writes
+		}
 		hidden := []Field{{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive}}
 		w := r.writersOf(d)
 		if owner, found := newest(w.all); found {

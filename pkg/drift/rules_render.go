@@ -121,7 +121,8 @@ func render(r *resource, open []*difference) []claim {
 }
 
 func (r *resource) churn(d *difference) claim {
-	inTemplate := slices.Contains(d.steps, "template") || r.ref.Kind == "Pod"
+	// A Job template makes Pods at its next run, and restarts none.
+	inTemplate := slices.Contains(d.steps, "template") && !slices.Contains(d.steps, "jobTemplate") || r.ref.Kind == "Pod"
 	name := strings.ToLower(d.steps[len(d.steps)-1])
 	secret := r.secret(d.pointer)
 	switch {

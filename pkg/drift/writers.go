@@ -18,6 +18,10 @@ const (
 	controller
 )
 
+// argoPrograms are what Argo CD's controller calls itself where it writes with no name of
+// its own: for RBAC, which it reconciles as kubectl auth reconcile does.
+var argoPrograms = []string{"argocd-application-controller", "argocd"}
+
 // tools are managers behind which a person sits: editors, dashboards, browsers.
 var tools = []string{
 	"kubectl", "oc", "node-fetch", "mozilla", "dashboard", "kubernetes-dashboard", "k9s", "lens", "openlens", "freelens",
@@ -49,7 +53,7 @@ func (r *resource) roleOf(owner Owner) role {
 	switch {
 	case name == "":
 		return nobody
-	case name == argoManager, name == "argocd-application-controller" && r.ref.Kind != "Application":
+	case name == argoManager, slices.Contains(argoPrograms, name) && r.ref.Kind != "Application":
 		return argo
 	case slices.ContainsFunc(editing, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 		return person

@@ -21,7 +21,7 @@ func All() []recorder.Scenario {
 		reorderedLists(), emptyValues(), unknownFields(), aliases(), duplicates(), exported(),
 		overwrites(), injections(), randomRenders(), timestampRenders(), checksumChurn(),
 		mixedWorkloads(), mixedCustom(), mixedRenders(), inSyncs(), inSyncByRule(), decoys(), furtherInSyncs(),
-		lifecycle(),
+		lifecycle(), further(),
 	)
 }
 
