@@ -30,8 +30,9 @@ demo-argocd: build packages ## Show the same on a real Argo CD and API server; K
 	@go run ./e2e/demo-argocd $(if $(KEEP),--keep)
 
 .PHONY: test
-test: packages check ## Run all tests, on a real API server and a real Argo CD too
+test: build packages chromium check host-page ## Run all tests, on a real API server, a real Argo CD and in a real browser too
 	@$(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 40m -p 1 $(PLANE)
+	@go run ./e2e/uihost -- npm --prefix extension/ui run --silent e2e:sample
 
 .PHONY: test-full
 test-full: packages check ## Run all tests with whole corpora instead of samples, on Argo CD v3.1 too

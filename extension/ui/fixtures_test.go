@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,6 +88,30 @@ func compare(t *testing.T, name string, value any) {
 	}
 }
 
+// TestHelp holds the lines that the page tells people to add against what is installed.
+func TestHelp(t *testing.T) {
+	bundle := strings.NewReplacer(`\n`, "\n", `\"`, `"`).Replace(string(ui.Bundle()))
+	for _, name := range []string{"argocd-cm", "argocd-cmd-params-cm", "argocd-rbac-cm"} {
+		manifest, err := os.ReadFile(filepath.Join("..", "..", "manifests", "components", "extension", name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, data, found := strings.Cut(string(manifest), "\ndata:\n")
+		if !found {
+			t.Fatalf("%s.yaml has no data", name)
+		}
+		var lines []string
+		for line := range strings.Lines(data) {
+			if text := strings.TrimPrefix(line, "  "); !strings.HasPrefix(text, "#") {
+				lines = append(lines, text)
+			}
+		}
+		if want := strings.TrimSpace(strings.Join(lines, "")); !strings.Contains(bundle, want) {
+			t.Errorf("the page does not tell to add to %s what is installed:\n%s", name, want)
+		}
+	}
+}
+
 // TestBundle holds what Argo CD's API server and page ask of an extension's file.
 func TestBundle(t *testing.T) {
 	bundle := ui.Bundle()
@@ -100,7 +125,8 @@ func TestBundle(t *testing.T) {
 		t.Error("it does not end a line, and Argo CD appends the next extension's file")
 	}
 	for text, reason := range map[string]string{
-		"react.element":    "a React of its own",
+		"react.element":    "a React of its own, up to version 18",
+		"react.trans":      "a React of its own, from version 19 on",
 		"innerHTML":        "text of a cluster could become markup",
 		"sourceMappingURL": "a second file that Argo CD does not serve",
 		"eval(":            "a policy for scripts may forbid it",

@@ -5,8 +5,9 @@
 // the VM's own time limit. [Prove] runs the script of a derived check on [Cases] made
 // from its rules, on objects drawn at random around them, and on broken ones, and
 // compares every answer with package health's reference. To be fast it compiles the
-// script once; examples and each tenth of the other cases run in Argo CD's VM, too. [ReadSuite] and [Suite.Run]
-// do the same for cases that people write, in the layout of Argo CD's repository:
+// script once; examples and each tenth of the other cases run in Argo CD's VM, too.
+// [ReadSuite] and [Suite.Run] do the same for cases that people write, in the layout of
+// Argo CD's repository:
 //
 //	health.lua
 //	health_test.yaml    tests: [{inputPath: testdata/a.yaml, healthStatus: {status: Healthy, message: ok}}]

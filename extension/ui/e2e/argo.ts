@@ -8,6 +8,9 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 export type Theme = 'light' | 'dark';
 
+/** The tests that stand for all where time is short: `npm run e2e:sample`. */
+export const sample = {tag: '@sample'};
+
 /** Ways in which the extension answers badly; the host page makes argocd-server take another one. */
 export type Fault = 'absent' | 'off' | 'down' | 'slow' | 'stuck' | 'busy' | 'crash' | 'skew' | 'garbage' | 'collecting';
 

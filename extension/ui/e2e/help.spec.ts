@@ -1,5 +1,5 @@
 // When there is no report, the page says why, in one sentence, and what to do.
-import {expect, test, type Fault} from './argo';
+import {expect, sample, test, type Fault} from './argo';
 
 const faults: {[fault in Exclude<Fault, 'collecting' | 'slow' | 'stuck'>]: {reason: string; says: RegExp; line?: string}} = {
   absent: {reason: 'argocd-server knows no extension of the name: 404', says: /not switched on/, line: 'extension.config.moorpin'},
@@ -12,7 +12,7 @@ const faults: {[fault in Exclude<Fault, 'collecting' | 'slow' | 'stuck'>]: {reas
 };
 
 for (const [fault, {reason, says, line}] of Object.entries(faults)) {
-  test(`${fault}: ${reason}`, async ({argo}) => {
+  test(`${fault}: ${reason}`, fault === 'down' ? sample : {}, async ({argo}) => {
     await argo.view('checkout', {fault: fault as Fault});
     await expect(argo.page.locator('.moorpin-view').getByText(says).first()).toBeVisible();
     if (line !== undefined) {
@@ -22,10 +22,22 @@ for (const [fault, {reason, says, line}] of Object.entries(faults)) {
   });
 }
 
-test('without the right, the page prints the line of the policy', async ({argo}) => {
-  await argo.view('checkout', {user: 'ben'});
-  await expect(argo.page.locator('.moorpin-view').getByText('extensions, invoke, moorpin, allow')).toBeVisible();
-  await argo.accessible();
+for (const theme of ['light', 'dark'] as const) {
+  test(`without the right, the page prints the line of the policy, in the ${theme} theme`, theme === 'dark' ? sample : {}, async ({argo}) => {
+    await argo.view('checkout', {user: 'ben', theme});
+    await expect(argo.page.locator('.moorpin-view').getByText('extensions, invoke, moorpin, allow')).toBeVisible();
+    await argo.accessible();
+  });
+}
+
+test('a session that ends is named, and what was shown stays', async ({argo}) => {
+  await argo.view('checkout');
+  await expect(argo.page.getByRole('heading', {level: 2})).toContainText('differences in');
+  argo.failing = true;
+  await argo.page.context().clearCookies({name: 'argocd.token'});
+  await argo.page.locator('.moorpin-view').getByRole('button', {name: 'Refresh'}).click();
+  await expect(argo.page.locator('.moorpin-view').getByText('Your session has ended.')).toBeVisible();
+  await expect(argo.page.getByRole('heading', {level: 2})).toContainText('differences in');
 });
 
 test('a slow answer is waited for without a jump', async ({argo}) => {

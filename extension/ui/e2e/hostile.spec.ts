@@ -1,7 +1,7 @@
 // What stands in a cluster is text, whatever it looks like.
-import {expect, test} from './argo';
+import {expect, sample, test} from './argo';
 
-test('markup, addresses and control characters are shown, not obeyed', async ({argo}) => {
+test('markup, addresses and control characters are shown, not obeyed', sample, async ({argo}) => {
   let dialogs = 0;
   argo.page.on('dialog', (dialog) => {
     dialogs += 1;

@@ -1,5 +1,5 @@
 // Everything can be reached and used with the keyboard, and what has the focus is seen.
-import {expect, test, type Argo} from './argo';
+import {expect, sample, test, type Argo} from './argo';
 
 /** press goes on with Tab until what has the focus is named so. */
 async function tabTo(argo: Argo, name: RegExp): Promise<void> {
@@ -25,7 +25,7 @@ async function seen(argo: Argo): Promise<void> {
   expect(mark.outline || mark.shadow, 'the focus is seen').toBe(true);
 }
 
-test('a finding opens, its fix is copied, and the editor opens, without a mouse', async ({argo}) => {
+test('a finding opens, its fix is copied, and the editor opens, without a mouse', sample, async ({argo}) => {
   await argo.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await argo.view('search');
   await expect(argo.page.getByRole('heading', {level: 2})).toContainText('difference');
@@ -54,6 +54,22 @@ test('the lines of the tab are walked with the arrow keys', async ({argo}) => {
   await argo.page.keyboard.press('Home');
   await argo.page.keyboard.press('ArrowDown');
   await expect(list.getByRole('option', {selected: true})).toHaveAttribute('aria-posinset', '2');
+});
+
+test('a list of 5000 fields is one stop, and its arrow keys choose', async ({argo}) => {
+  await argo.view('fields', {user: 'tess'});
+  await expect(argo.page.getByRole('heading', {level: 2})).toContainText('difference', {timeout: 30_000});
+  await tabTo(argo, /^\s*ConfigMap[\s\S]*flags/);
+  await argo.page.keyboard.press('Enter');
+  const list = argo.ours.getByRole('listbox', {name: /5,?000 fields/});
+  await expect(list).toBeVisible();
+  await tabTo(argo, /^Differing fields/);
+  await seen(argo);
+  await argo.page.keyboard.press('End');
+  await expect(list.getByRole('option', {selected: true})).toBeInViewport();
+  await expect(argo.ours.getByRole('table').getByText('flag-4999')).toBeVisible();
+  await argo.page.keyboard.press('Tab');
+  expect(await list.evaluate((element) => element.contains(document.activeElement)), 'Tab leaves the list').toBe(false);
 });
 
 test('nothing on the view catches the focus', async ({argo}) => {

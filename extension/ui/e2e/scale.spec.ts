@@ -1,7 +1,7 @@
 // What is large stays quick; the numbers are the browser's own.
-import {expect, test} from './argo';
+import {expect, sample, test} from './argo';
 
-test('200 resources: time until the verdict is painted', async ({argo}, info) => {
+test('200 resources: time until the verdict is painted', sample, async ({argo}, info) => {
   await argo.page.addInitScript(() => {
     const seen = () => {
       const verdict = document.querySelector('.moorpin-verdict');
@@ -44,7 +44,7 @@ test('200 resources: time until the verdict is painted', async ({argo}, info) =>
 test('5000 fields: frames while scrolling', async ({argo}, info) => {
   await argo.view('fields', {user: 'tess'});
   await argo.ours.getByRole('button', {name: /flags/, expanded: false}).first().click({timeout: 30_000});
-  const list = argo.ours.getByRole('list', {name: /5,?000 fields/});
+  const list = argo.ours.getByRole('listbox', {name: /5,?000 fields/});
   await expect(list).toBeVisible();
   const nodes = await argo.page.evaluate(() => document.querySelectorAll('.moorpin *').length);
   expect(nodes, 'elements in the document').toBeLessThan(2000);

@@ -19,7 +19,7 @@ const address = (name: string, rest = '', query: Record<string, string> = {}) =>
     `api/v1/applications/${encodeURIComponent(name)}${rest}?${new URLSearchParams(query)}`;
 
 export async function listApplications(): Promise<Application[]> {
-    const list = await get<{items?: Application[]}>('api/v1/applications?fields=items.metadata.name,items.metadata.namespace,items.status.sync.status,items.status.health.status');
+    const list = await get<{items?: Application[]}>('api/v1/applications?fields=items.metadata.name,items.metadata.namespace,items.status.sync.status,items.status.health');
     return (list.items || []).map(complete);
 }
 

@@ -7,6 +7,7 @@
 import {collect, type Collected} from './collect';
 import {MoorpinError} from './errors';
 import {ask, type Request} from './http';
+import {tidyAnswer, tidyPreview} from './tidy';
 import type {Answer, Application, Capabilities, Feed, IgnoreRule, Json, Preview} from './types';
 
 export {MoorpinError} from './errors';
@@ -17,6 +18,14 @@ export interface Loaded {
   answer: Answer;
   capabilities: Capabilities;
   feed: Feed;
+  /** When the report was made, RFC 3339. */
+  at: string;
+  /** The running Argo CD's version, where it is known. */
+  argocdVersion?: string;
+  /** Whether Synced resources were looked into as well. */
+  all: boolean;
+  /** Whether resources had to be left out. */
+  partial: boolean;
   /** The posted snapshot, as JSON text; absent with the backend feed. */
   snapshot?: string;
   /** What the browser could not have, one sentence each. */
@@ -47,8 +56,8 @@ export async function capabilities(app: Application, signal?: AbortSignal): Prom
   if (known !== undefined && Date.now() - known.at < capableFor) {
     return known.answer;
   }
-  const found = await backend<Capabilities>(app, 'capabilities', {signal});
-  if (!Array.isArray(found.feeds) || typeof found.limits?.bodyBytes !== 'number') {
+  const found = (await backend(app, 'capabilities', {signal})) as Capabilities | null;
+  if (!Array.isArray(found?.feeds) || typeof found?.limits?.bodyBytes !== 'number') {
     throw skewed('what it can do');
   }
   known = {at: Date.now(), answer: found};
@@ -64,8 +73,8 @@ export async function load(app: Application, options: LoadOptions = {}): Promise
   if (feed === 'backend') {
     try {
       progress?.('Waiting for the report');
-      const answer = checked(await backend<Answer>(app, 'report', {signal}));
-      return {answer, capabilities: capable, feed, missing: []};
+      const answer = checked(await backend(app, 'report', {signal}));
+      return {answer, capabilities: capable, feed, at: answer.collectedAt ?? now(), argocdVersion: capable.argocdVersion, all: true, partial: false, missing: []};
     } catch (thrown) {
       if (!(thrown instanceof MoorpinError) || thrown.trouble !== 'noToken') {
         throw thrown;
@@ -74,15 +83,21 @@ export async function load(app: Application, options: LoadOptions = {}): Promise
   }
   const collected = await collect(app, {all: options.all, signal, progress, mostBytes: capable.limits.bodyBytes});
   progress?.('Waiting for the report');
-  const answer = checked(await backend<Answer>(app, 'classify', {method: 'POST', body: collected.text, signal}));
-  return {answer, capabilities: capable, feed: 'browser', snapshot: collected.text, missing: collected.missing};
+  const at = now();
+  const answer = checked(await backend(app, 'classify', {method: 'POST', body: collected.text, signal}));
+  const {text: snapshot, missing, partial, argocdVersion = capable.argocdVersion} = collected;
+  return {answer, capabilities: capable, feed: 'browser', at, argocdVersion, all: options.all === true, partial, snapshot, missing};
+}
+
+function now(): string {
+  return new Date().toISOString();
 }
 
 /** What further ignore rules would do; the backend collects where there is no snapshot. */
 export async function prove(app: Application, rules: IgnoreRule[], snapshot?: string, signal?: AbortSignal): Promise<Preview> {
   const body = `{${snapshot === undefined ? '' : `"snapshot":${snapshot},`}"rules":${JSON.stringify(rules)}}`;
-  const preview = await backend<Preview>(app, 'fixes/prove', {method: 'POST', body, signal});
-  if (!Array.isArray(preview.hides) || !Array.isArray(preview.covers)) {
+  const preview = tidyPreview(await backend(app, 'fixes/prove', {method: 'POST', body, signal}));
+  if (preview === undefined) {
     throw skewed('its answer about ignore rules');
   }
   return preview;
@@ -94,15 +109,12 @@ export async function argo(path: string, query: {[name: string]: string} = {}, s
   return JSON.parse(await ask(asked === '' ? path : `${path}?${asked}`, {signal})) as Json;
 }
 
-/** The parts of an Application that a list of them needs. */
-const listFields = [
-  'items.metadata.name',
-  'items.metadata.namespace',
-  'items.spec.project',
-  'items.status.sync.status',
-  'items.status.health.status',
-  'items.status.reconciledAt',
-].join(',');
+/**
+ * The parts of an Application that a list of them needs. Argo CD knows few names of parts,
+ * and leaves out without a word what it does not know: in most releases the project comes
+ * with all of spec alone.
+ */
+const listFields = ['items.metadata.name', 'items.metadata.namespace', 'items.spec', 'items.status.sync.status', 'items.status.health', 'items.status.operationState.finishedAt'].join(',');
 
 /** All Applications that the user may see, without their resources. */
 export async function listApplications(signal?: AbortSignal): Promise<Application[]> {
@@ -110,8 +122,9 @@ export async function listApplications(signal?: AbortSignal): Promise<Applicatio
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) {
     throw new MoorpinError('refused', 'Argo CD sent no list of Applications.');
   }
-  const items = answer.items;
-  return Array.isArray(items) ? (items as unknown as Application[]) : [];
+  const items = (Array.isArray(answer.items) ? answer.items : []) as unknown as (Application | null)[];
+  // Of each no more is kept than is shown: there may be thousands.
+  return items.flatMap((app) => (typeof app?.metadata?.name === 'string' ? [{metadata: app.metadata, spec: {project: app.spec?.project}, status: app.status}] : []));
 }
 
 /** The full name of an Application, as reports and links have it. */
@@ -120,7 +133,7 @@ export function nameOf(app: Application): string {
 }
 
 /** Asks the backend about one Application, through Argo CD's proxy. */
-async function backend<T>(app: Application, path: string, request: Request): Promise<T> {
+async function backend(app: Application, path: string, request: Request): Promise<unknown> {
   const headers: {[name: string]: string} = {
     'Argocd-Application-Name': `${app.metadata.namespace ?? 'argocd'}:${app.metadata.name}`,
     'Argocd-Project-Name': app.spec?.project || 'default',
@@ -130,16 +143,16 @@ async function backend<T>(app: Application, path: string, request: Request): Pro
   }
   const text = await ask(`extensions/moorpin/api/v1/${path}`, {...request, headers});
   try {
-    return JSON.parse(text) as T;
+    return JSON.parse(text) as unknown;
   } catch {
     throw skewed('its answer');
   }
 }
 
 /** The answer, if it is one that this page can read. */
-function checked(answer: Answer): Answer {
-  const report = answer?.report;
-  if (typeof report?.verdict !== 'string' || !Array.isArray(report.findings)) {
+function checked(given: unknown): Answer {
+  const answer = tidyAnswer(given);
+  if (answer === undefined) {
     throw skewed('its report');
   }
   return answer;

@@ -7,13 +7,16 @@
 import {asTrouble, isAbort, MoorpinError} from './errors';
 import {ask} from './http';
 import {relatedTexts} from './related';
-import {settingsText} from './settings';
+import {settingsOf} from './settings';
 import type {Application, ResourceStatus, Tree} from './types';
 
 export interface Collected {
   /** The snapshot as JSON. */
   text: string;
   missing: string[];
+  /** Whether resources had to be left out. */
+  partial: boolean;
+  argocdVersion?: string;
 }
 
 export interface CollectOptions {
@@ -75,15 +78,19 @@ export async function collect(given: Application, options: CollectOptions): Prom
   const [appText, tree] = await Promise.all([about(''), perhaps('the resource tree', about('/resource-tree'))]);
   const app = JSON.parse(appText) as Application;
   const managed = await resources(app, managedText, missing);
-  const collecting: Collecting = {app, about, perhaps, tree: tree === undefined ? {} : (JSON.parse(tree) as Tree), argo: (path) => ask(path, {signal})};
+  const collecting: Collecting = {app, about, perhaps, tree: tree === undefined ? {} : ((JSON.parse(tree) as Tree | null) ?? {}), argo: (path) => ask(path, {signal})};
   progress?.('Reading what explains them');
-  const [settings, further] = await Promise.all([settingsText(collecting), relatedTexts(collecting)]);
-  const entries = [...wanted(app, managed, options.all === true).map(entryText), ...further.hooks];
-  return {text: fitted({app: appText, entries, settings, ...further}, options.mostBytes, missing), missing};
+  const [settings, further] = await Promise.all([settingsOf(collecting), relatedTexts(collecting)]);
+  const entries = [...wanted(app, managed ?? [], options.all === true).map(entryText), ...further.hooks];
+  const {text, left} = fitted({app: appText, entries, settings: settings.text, ...further}, options.mostBytes);
+  if (left > 0) {
+    missing.push(`The snapshot lacks ${left} of ${entries.length} resources: all are more than the backend takes.`);
+  }
+  return {text, missing, partial: left > 0 || managed === undefined, argocdVersion: settings.argocdVersion};
 }
 
-/** The managed resources; none where Argo CD itself says why it cannot compare. */
-async function resources(app: Application, answer: Promise<string>, missing: string[]): Promise<Managed[]> {
+/** The managed resources; undefined where Argo CD itself says why it cannot compare. */
+async function resources(app: Application, answer: Promise<string>, missing: string[]): Promise<Managed[] | undefined> {
   try {
     const parsed = JSON.parse(await answer) as {items?: Managed[]};
     return parsed.items ?? [];
@@ -93,7 +100,7 @@ async function resources(app: Application, answer: Promise<string>, missing: str
       throw thrown;
     }
     missing.push(`The snapshot lacks the resources: ${thrown.message}`);
-    return [];
+    return undefined;
   }
 }
 
@@ -137,11 +144,10 @@ interface Parts {
   settings: string;
 }
 
-/** The snapshot's text, without the last resources where all would be too much. */
-function fitted(parts: Parts, mostBytes: number, missing: string[]): string {
+/** The snapshot's text, without the last resources where all would be too much; how many those are. */
+function fitted(parts: Parts, mostBytes: number): {text: string; left: number} {
   const application = `{"apiVersion":"argoproj.io/v1alpha1","kind":"Application",${withoutKind(parts.app)}`;
-  // A character takes up to three bytes, but hardly any does.
-  let room = mostBytes - application.length - parts.settings.length - 1024;
+  let room = mostBytes - bytesOf(application) - bytesOf(parts.settings) - 1024;
   const taken = (texts: string[]): string[] =>
     texts.filter((text) => {
       const size = bytesOf(text) + 1;
@@ -154,10 +160,8 @@ function fitted(parts: Parts, mostBytes: number, missing: string[]): string {
   const entries = taken(parts.entries);
   const related = taken(parts.related);
   const events = taken(parts.events);
-  if (entries.length < parts.entries.length) {
-    missing.push(`The snapshot lacks ${parts.entries.length - entries.length} of ${parts.entries.length} resources: all are more than the backend takes.`);
-  }
-  return `{"application":${application},"resources":[${entries.join(',')}],"related":[${related.join(',')}],"events":[${events.join(',')}],"settings":${parts.settings}}`;
+  const text = `{"application":${application},"resources":[${entries.join(',')}],"related":[${related.join(',')}],"events":[${events.join(',')}],"settings":${parts.settings}}`;
+  return {text, left: parts.entries.length - entries.length};
 }
 
 /** An object's text without its brace, and without what the API leaves out anyway. */

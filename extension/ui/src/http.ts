@@ -91,7 +91,8 @@ export function translate(response: Response, text: string, extension: boolean):
     return new MoorpinError('tooSlow', 'The answer took too long.', said);
   }
   if (!extension) {
-    return ofArgoCD(status, text, retryAfter);
+    // Argo CD's API answers with nothing but JSON: a success of another kind is somebody's login page.
+    return status === 200 ? new MoorpinError('sessionOver', 'Your session has ended.', said) : ofArgoCD(status, text, retryAfter);
   }
   switch (status) {
     case 200:

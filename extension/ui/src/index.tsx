@@ -2,11 +2,13 @@
 // the status panel and the system page. Each works without the others, and where a
 // version of Argo CD lacks one of the functions to register, that surface is left out.
 import * as React from 'react';
+import {nameOf} from './api';
 import {ApplicationView} from './app/ApplicationView';
 import {Flyout} from './panel/Flyout';
 import {StatusPanel} from './panel/StatusPanel';
 import {ErrorBoundary} from './parts/ErrorBoundary';
 import {ResourceTab} from './resource/ResourceTab';
+import {title} from './state';
 import {addStyle} from './style';
 import {SystemPage} from './system/SystemPage';
 import type {Application, AppViewProps, ResourceTabProps, StatusPanelProps} from './types';
@@ -21,7 +23,6 @@ interface ExtensionsAPI {
   registerSystemLevelExtension?: (component: Component<Record<string, never>>, title: string, path: string, icon: string) => void;
 }
 
-const title = 'Drift';
 /** The URL of Argo CD's page names the fly-out that is open by this. */
 const panelId = 'moorpin';
 const icon = 'fa-code-branch';
@@ -33,7 +34,7 @@ function surface<P extends {application?: Application}>(name: string, View: Comp
       return null;
     }
     return (
-      <ErrorBoundary surface={name}>
+      <ErrorBoundary key={props.application === undefined ? '' : nameOf(props.application)} surface={name}>
         <View {...props} />
       </ErrorBoundary>
     );

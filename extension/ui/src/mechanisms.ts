@@ -1,5 +1,5 @@
-// What each mechanism is called on the page. The ids come from the backend; one that is
-// not here is shown as it is, so that a newer backend still reads well.
+// What each mechanism is called on the page, where its id would not read well as words.
+// The ids come from the backend; a newer one's read well enough.
 
 /** Short titles, in the words of somebody who looks at a cluster. */
 export const mechanismTitles: {[id: string]: string} = {
@@ -26,9 +26,7 @@ export const mechanismTitles: {[id: string]: string} = {
   'value-canonicalised': 'Value spelt another way',
   'status-in-git': 'Status in Git',
   'unknown-field-pruned': 'Unknown field',
-  'deprecated-alias': 'Deprecated alias',
   'crd-preserve-unknown-fields': 'preserveUnknownFields dropped',
-  'duplicate-list-key': 'Duplicate list key',
   'last-applied-in-git': 'Exported manifest in Git',
   'webhook-overwrite': 'Changed by a webhook',
   'webhook-injection': 'Added by a webhook',
@@ -37,7 +35,6 @@ export const mechanismTitles: {[id: string]: string} = {
   'checksum-churn': 'Checksum changes in each render',
   'tracking-missing': 'Not tracked yet',
   'shared-resource': 'Shared with another Application',
-  'tracking-label-copied': 'Tracking label copied',
   'instance-label-conflict': 'Tracking label in conflict',
   'pending-prune': 'Waits to be pruned',
   'prune-protected': 'Protected from pruning',
@@ -45,7 +42,6 @@ export const mechanismTitles: {[id: string]: string} = {
   'ttl-deleted': 'Deleted after it finished',
   'repeated-resource': 'Rendered more than once',
   'excluded-resource': 'Excluded kind',
-  'managed-namespace-metadata': 'Managed namespace metadata',
   'ignore-without-respect': 'Ignored, but still overwritten',
   'ignore-rule-dead': 'Ignore rule matches nothing',
   'respect-ignore-blocks-change': 'Ignore rule holds a change back',
@@ -53,14 +49,10 @@ export const mechanismTitles: {[id: string]: string} = {
   'ssa-coowner-residue': 'Kept by another field manager',
   'comparison-error-schema': 'Cannot be compared',
   'stale-comparison': 'Comparison is stale',
-  'immutable-field': 'Immutable field',
   'annotation-too-long': 'Too large to apply',
   'missing-crd': 'Kind not in the cluster',
-  'missing-dependency': 'Missing dependency',
   'hook-stuck': 'Hook does not finish',
-  'hook-failed': 'Hook failed',
   'wave-blocked': 'Wave does not get healthy',
-  'sync-in-progress': 'Sync in progress',
   'manifest-generation-error': 'Cannot be rendered',
   'project-not-permitted': 'Not permitted by the project',
   'sync-window-blocked': 'Blocked by a sync window',
@@ -71,11 +63,9 @@ export const mechanismTitles: {[id: string]: string} = {
   'deletion-stuck': 'Deletion waits for a finalizer',
   'removed-api-version': 'API version not served',
   'merge-key-conflict': 'List keys in conflict',
-  'invalid-manifest': 'Invalid manifest',
   'controller-stale': 'Application controller is behind',
   'unhealthy-not-drift': 'Unhealthy, no drift',
   none: 'In sync',
-  unexplained: 'Unexplained',
 };
 
 /** What a fix is called, where its id alone would not read well. */

@@ -14,24 +14,22 @@ interface Told {
   resourceOverrides?: {[kind: string]: Override};
 }
 
-/** The settings of the snapshot, as JSON. */
-export async function settingsText(collecting: Collecting): Promise<string> {
+/** The settings of the snapshot, as JSON, and the version among them. */
+export async function settingsOf(collecting: Collecting): Promise<{text: string; argocdVersion?: string}> {
   const [version, told, commit] = await Promise.all([
     collecting.perhaps("Argo CD's version", collecting.argo('api/version')),
     collecting.perhaps("Argo CD's settings", collecting.argo('api/v1/settings')),
     lastCommit(collecting),
   ]);
-  const settings: {[key: string]: unknown} = {now: new Date().toISOString().replace(/\.\d+Z$/, 'Z')};
-  if (version !== undefined) {
-    settings.argocdVersion = (JSON.parse(version) as {Version?: string}).Version?.split('+')[0];
-  }
+  const argocdVersion = version === undefined ? undefined : (JSON.parse(version) as {Version?: string}).Version?.split('+')[0];
+  const settings: {[key: string]: unknown} = {now: new Date().toISOString().replace(/\.\d+Z$/, 'Z'), argocdVersion};
   if (told !== undefined) {
     Object.assign(settings, customised(JSON.parse(told) as Told));
   }
   if (commit !== undefined) {
     settings.lastCommit = commit;
   }
-  return JSON.stringify(settings);
+  return {text: JSON.stringify(settings), argocdVersion};
 }
 
 /** What of argocd-cm bears on comparing. */

@@ -23,6 +23,8 @@ export interface ViewState {
 
 export const initial: ViewState = {mechanism: '', kind: '', action: false, search: '', open: '', all: false, editor: false};
 
+/** What the view is called, also in the URL. */
+export const title = 'Drift';
 const parameter = 'moorpin';
 const keys: {[field in keyof ViewState]: string} = {mechanism: 'mechanism', kind: 'kind', action: 'action', search: 'q', open: 'open', all: 'all', editor: 'editor'};
 
@@ -70,19 +72,31 @@ export function read(): ViewState {
   return decode(new URLSearchParams(window.location.search).get(parameter));
 }
 
-/** Writes the state into the page's URL, in place: going back leaves the view. */
-export function write(state: ViewState): void {
+/**
+ * Writes the state into the page's URL, in place: going back leaves the view. Argo CD shows
+ * the view that was used last where the URL names none; a link with a state has to name it.
+ * A URL of another view or page is left alone: then this one is about to go.
+ */
+export function write(state: ViewState, page: string = window.location.pathname): void {
   const query = new URLSearchParams(window.location.search);
+  if (page !== window.location.pathname || (query.get('view') ?? title) !== title) {
+    return;
+  }
   const value = encode(state);
   if (value === '') {
     query.delete(parameter);
   } else {
+    query.set('view', title);
     query.set(parameter, value);
   }
   const search = query.toString();
   const url = window.location.pathname + (search === '' ? '' : `?${search}`) + window.location.hash;
   if (url !== window.location.pathname + window.location.search + window.location.hash) {
-    window.history.replaceState(window.history.state, '', url);
+    try {
+      window.history.replaceState(window.history.state, '', url);
+    } catch {
+      // Safari allows a hundred of them in half a minute; the next one says the same and more.
+    }
   }
 }
 
@@ -93,7 +107,7 @@ export function findingKey(finding: {mechanism: string; resource: ResourceRef}):
 
 /** A relative link to the application view of an Application in some state. */
 export function viewLink(app: Application, state: Partial<ViewState> = {}): string {
-  const query = new URLSearchParams({view: 'Drift'});
+  const query = new URLSearchParams({view: title});
   const value = encode({...initial, ...state});
   if (value !== '') {
     query.set(parameter, value);

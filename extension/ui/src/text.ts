@@ -33,6 +33,9 @@ const syncLabels: {[effect in Sync]: [short: string, long: string]} = {
 /** How loud an effect is; the colours of the page follow it. */
 export type Tone = 'good' | 'quiet' | 'warn' | 'bad';
 
+/** The icons of what a report says on the whole. */
+export const toneIcons: {[tone in Tone]: string} = {bad: 'fa-exclamation-triangle', warn: 'fa-exclamation-circle', good: 'fa-arrow-alt-circle-up', quiet: 'fa-info-circle'};
+
 /** How severe an effect is; an unknown one is the worst. */
 export function severity(effect: Sync): number {
   const at = effects.indexOf(effect);
@@ -59,22 +62,49 @@ export function syncTone(effect: Sync): Tone {
 }
 
 /** Whether a sync would take something away that somebody may want. */
-export function loses(finding: Finding): boolean {
-  return syncTone(finding.sync) === 'bad';
+export function loses({sync}: Pick<Finding, 'sync'>): boolean {
+  return sync === 'overwrites-live' || sync === 'destructive';
 }
 
+/** What neither a sync nor waiting ends, though the one changes nothing: somebody has to look. */
+const somebodys = new Set([
+  'hidden-live-addition',
+  'pending-prune',
+  'tracking-label-copied',
+  'respect-ignore-blocks-change',
+  'unknown-field-pruned',
+  'ssa-coowner-residue',
+  'duplicate-list-key',
+  'hook-stuck',
+  'hook-failed',
+  'wave-blocked',
+  'deletion-stuck',
+  'missing-dependency',
+  'unhealthy-not-drift',
+]);
+
 /** Whether somebody has to decide or do something, other than to sync. */
-export function needsAction(finding: Finding): boolean {
-  const tone = syncTone(finding.sync);
-  return tone === 'bad' || (tone === 'warn' && finding.sync !== 'wait') || finding.mechanism === 'unhealthy-not-drift' || finding.mechanism === 'missing-dependency';
+export function needsAction({sync, mechanism}: Pick<Finding, 'sync' | 'mechanism'>): boolean {
+  const tone = syncTone(sync);
+  return tone === 'bad' || (tone === 'warn' && sync !== 'wait') || somebodys.has(mechanism);
+}
+
+/** By how much something comes first: what needs somebody, then what a sync would do. */
+export function urgency(of: Pick<Finding, 'sync' | 'mechanism'>): number {
+  return severity(of.sync) + (needsAction(of) ? 100 : 0);
 }
 
 export function mechanismLabel(id: string): string {
-  return mechanismTitles[id] ?? sentence(id);
+  return entry(mechanismTitles, id) ?? sentence(id);
 }
 
 export function fixLabel(kind: string): string {
-  return fixTitles[kind] ?? sentence(kind);
+  return entry(fixTitles, kind) ?? sentence(kind);
+}
+
+/** What a table itself says of an id; what its prototype has is nothing of it. */
+function entry(table: {[id: string]: string}, id: string): string | undefined {
+  return Object.prototype.hasOwnProperty.call(table, id) ? table[id] : undefined;
 }
 
 function sentence(id: string): string {
@@ -92,7 +122,7 @@ const places: {[where in Where]: string} = {
 };
 
 export function whereLabel(where: Where): string {
-  return places[where] ?? show(where);
+  return entry(places, where) ?? show(where);
 }
 
 const confidences: {[grade in Confidence]: [short: string, long: string]} = {

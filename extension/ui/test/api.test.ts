@@ -1,5 +1,6 @@
 import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
 import {forget, listApplications, load, MoorpinError, prove} from '../src/api';
+import {tidyAnswer, tidyPreview} from '../src/tidy';
 import type {Application} from '../src/types';
 import edited from './fixtures/edited.json';
 import {argoCD, capabilities, network, type Given} from './net';
@@ -63,6 +64,8 @@ describe('the browser feed', () => {
     expect(posted.body).not.toContain('normalizedLive');
     expect(loaded.missing.join()).toContain('the AppProject default');
     expect(loaded.snapshot).toBe(posted.body);
+    expect(loaded.argocdVersion).toBe('v2.14.21');
+    expect(loaded.partial).toBe(false);
   });
 
   it('posts Synced resources when they are asked for', async () => {
@@ -76,6 +79,7 @@ describe('the browser feed', () => {
     network({...argoCD(), [`${base}capabilities`]: {body: small}, [`${base}classify`]: {body: edited}});
     const loaded = await load(app, {all: true});
     expect(loaded.missing.join()).toMatch(/lacks \d of 2 resources/);
+    expect(loaded.partial).toBe(true);
     expect(loaded.snapshot!.length).toBeLessThan(1900);
   });
 
@@ -107,7 +111,49 @@ it('sends rules with the snapshot as it was posted', async () => {
   expect(log[0]!.body).toBe('{"snapshot":{"application":{"x":1.0}},"rules":[{"kind":"Deployment","jsonPointers":["/spec/replicas"]}]}');
 });
 
-it('lists Applications, none where there are none', async () => {
-  network({'api/v1/applications?': {body: {items: null}}});
-  expect(await listApplications()).toEqual([]);
+it('takes the login page of a proxy for the end of the session', async () => {
+  network({...argoCD(), [`${base}capabilities`]: {body: capabilities}, 'api/v1/applications/shop?': {body: '<html>log in</html>', type: 'text/html'}});
+  await expect(load(app)).rejects.toMatchObject({trouble: 'sessionOver'});
+});
+
+describe('the list of Applications', () => {
+  // What argocd-server v2.14.21 and v3.1.16 can leave the rest out by (appFields in
+  // pkg/apiclient/application/forwarder_overwrite.go); they pass over any other name.
+  const known = ['metadata.name', 'metadata.namespace', 'metadata.annotations', 'metadata.labels', 'metadata.creationTimestamp', 'metadata.deletionTimestamp', 'spec', 'status.sync.status', 'status.health', 'status.summary', 'status.operationState.startedAt', 'status.operationState.finishedAt', 'status.resources', 'operation.sync', 'status.operationState.phase', 'status.operationState.operation.sync'];
+
+  it('asks for parts that every Argo CD knows', async () => {
+    const log = network({'api/v1/applications?': {body: {items: []}}});
+    await listApplications();
+    const fields = new URLSearchParams(log[0]!.url.split('?')[1]).get('fields')!.split(',');
+    expect(fields.filter((field) => !known.includes(field.replace('items.', '')))).toEqual([]);
+    expect(fields).toContain('items.spec');
+  });
+
+  it('is empty where there are none, and passes over what is none', async () => {
+    network({'api/v1/applications?': {body: {items: null}}});
+    expect(await listApplications()).toEqual([]);
+    network({'api/v1/applications?': {body: {items: [null, {}, {metadata: {name: 'shop'}, spec: {project: 'web', source: {helm: {values: 'long'}}}}]}}});
+    expect(await listApplications()).toEqual([{metadata: {name: 'shop'}, spec: {project: 'web'}, status: undefined}]);
+  });
+});
+
+describe('an answer of another version', () => {
+  it('is read though lists are null and members are missing', () => {
+    const answer = tidyAnswer({report: {verdict: 'x', findings: [null, {fields: null}, {resource: {kind: 'Pod'}, fields: [null, {pointer: '/a', live: 1, owner: {}}, {pointer: '/b', target: null, owner: {manager: 'x', time: 7}}], fixes: [{proven: true}], evidence: [1, 'seen'], novel: {kept: true}}]}});
+    expect(answer?.report.findings).toHaveLength(2);
+    const [bare, other] = answer!.report.findings;
+    expect(bare).toMatchObject({mechanism: '', sync: '', fields: [], evidence: [], fixes: [], resource: {kind: '', name: ''}, flagged: true});
+    expect(other).toMatchObject({evidence: ['seen'], fixes: [{kind: '', why: '', snippet: '', proven: true}], novel: {kept: true}});
+    expect(other!.fields[0]).toEqual({pointer: '/a', live: 1});
+    expect(other!.fields[1]).toMatchObject({target: null, owner: {manager: 'x', operation: ''}});
+  });
+
+  it.each([null, 'x', [], {}, {report: null}, {report: {verdict: 'x', findings: null}}])('is none where there is no report: %j', (given) => {
+    expect(tidyAnswer(given)).toBeUndefined();
+  });
+
+  it('about ignore rules is read so too', () => {
+    expect(tidyPreview({hides: [{pointer: '/a', resource: null}], covers: null})).toMatchObject({hides: [{pointer: '/a', resource: {kind: ''}}], covers: [], coversTotal: 0, remaining: 0, synced: false});
+    expect(tidyPreview({hides: null})).toBeUndefined();
+  });
 });

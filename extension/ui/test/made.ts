@@ -33,6 +33,10 @@ export function loaded(made: Report): Loaded {
     answer: {report: made, version: '1', comparedAt: '2026-01-01T00:00:00Z'},
     capabilities: {version: 'v1', argocdVersion: 'v2.14.21', feeds: ['browser'], limits: {bodyBytes: 1, depth: 1, values: 1, seconds: 1, rules: 1}},
     feed: 'browser',
+    at: '2026-01-01T00:01:00Z',
+    argocdVersion: 'v2.14.21',
+    all: true,
+    partial: false,
     missing: [],
   };
 }

@@ -63,6 +63,26 @@ describe('status panel', () => {
     expect(container.textContent).toContain('Finding out why');
   });
 
+  it('does not call well what was never compared', async () => {
+    const {container} = await show(<StatusPanel application={{metadata: {name: 'new', namespace: 'argocd'}}} openFlyout={vi.fn()} />);
+    expect(container.textContent).toContain('Nothing was compared yet.');
+    expect(container.querySelector('.moorpin-chip__value--good, .fa-check-circle')).toBeNull();
+  });
+
+  it('claims no more than was read', async () => {
+    const saying = async (more: object): Promise<string> => {
+      forgetReports();
+      load.mockResolvedValue({...loaded(report([])), ...more});
+      const page = await mount(<StatusPanel application={drifting} openFlyout={vi.fn()} />);
+      const said = page.container.textContent ?? '';
+      await page.unmount();
+      return said;
+    };
+    expect(await saying({})).toContain('Git and the cluster agree.');
+    expect(await saying({all: false})).toContain('No driftArgo CD flags no difference.');
+    expect(await saying({partial: true})).toContain('No drift seenNo difference in what could be read.');
+  });
+
   it('says why it does not know', async () => {
     load.mockRejectedValue(new MoorpinError('backendDown', 'The backend does not answer.'));
     const {container} = await show(<StatusPanel application={drifting} openFlyout={vi.fn()} />);
@@ -89,11 +109,11 @@ describe('fly-out', () => {
     expect(container.querySelector('.moorpin-loss')?.textContent).toContain('replicas');
   });
 
-  it('compares again when it is asked to', async () => {
+  it('reads again when it is asked to', async () => {
     load.mockResolvedValue(loaded(lost));
     const {container} = await show(<Flyout application={drifting} />);
     load.mockResolvedValue(loaded(report([], {verdict: 'All is well now.'})));
-    await press(container, /Compare again/);
+    await press(container, /Refresh/);
     expect(container.textContent).toContain('All is well now.');
   });
 
@@ -101,6 +121,33 @@ describe('fly-out', () => {
     load.mockRejectedValue(new MoorpinError('notConfigured', 'It is not there.'));
     const {container} = await show(<Flyout application={drifting} />);
     expect(container.textContent).toContain('extension.config.moorpin');
+  });
+});
+
+describe('what is kept', () => {
+  it('does not grow with the snapshots of large Applications', async () => {
+    load.mockImplementation(() => Promise.resolve({...loaded(lost), snapshot: {length: 30_000_000} as unknown as string}));
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) {
+      const page = await mount(<Flyout application={application(name, 'OutOfSync')} />);
+      await page.unmount();
+    }
+    expect(load).toHaveBeenCalledTimes(4);
+    await show(<Flyout application={application('d', 'OutOfSync')} />);
+    await show(<Flyout application={application('c', 'OutOfSync')} />);
+    expect(load).toHaveBeenCalledTimes(4);
+    // All three are on the page now, so all three stay, though they are too much.
+    await show(<Flyout application={application('a', 'OutOfSync')} />);
+    expect(load).toHaveBeenCalledTimes(5);
+  });
+
+  it('tells what is under way', async () => {
+    load.mockImplementation((_, {progress}: {progress: (step: string) => void}) => {
+      progress('Waiting for the report');
+      return new Promise(() => undefined);
+    });
+    const {container} = await show(<Flyout application={drifting} />);
+    expect(container.querySelector('.moorpin-loading')?.textContent ?? '').toContain('Waiting for the report');
   });
 });
 

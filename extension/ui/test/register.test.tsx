@@ -56,6 +56,22 @@ it('registers the system page only once the page has mounted', async () => {
   expect(calls.registerSystemLevelExtension).toHaveLength(1);
 });
 
+it('takes the failure about one Application for no failure about the next', async () => {
+  const quiet = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  offer(...all);
+  await import('../src/index');
+  const React = await import('react');
+  const [Panel] = calls.registerStatusPanelExtension![0]!;
+  const panel = (application: unknown) => React.createElement(Panel, {application});
+  // Resources that are no list are nothing that a surface expects.
+  const page = await mount(panel({metadata: {name: 'odd', namespace: 'argocd'}, status: {resources: 7}}));
+  expect(page.container.textContent).toContain('could not be shown');
+  await page.redraw(panel({metadata: {name: 'shop', namespace: 'argocd'}, status: {sync: {status: 'Synced'}}}));
+  expect(page.container.textContent).toContain('None flagged');
+  await page.unmount();
+  quiet.mockClear();
+});
+
 it('shows nothing for an ApplicationSet', async () => {
   offer(...all);
   await import('../src/index');

@@ -45,6 +45,13 @@ describe('resource tab', () => {
     expect(container.querySelectorAll('.moorpin-line--differs')).toHaveLength(1);
   });
 
+  it('does not call well what Argo CD flags and the report does not explain', async () => {
+    load.mockResolvedValue(loaded(report([])));
+    const container = await show('OutOfSync');
+    expect(container.textContent).toContain('the report no longer finds a difference here');
+    expect(container.querySelector('.moorpin-notice--good')).toBeNull();
+  });
+
   it('blames a Synced resource without asking anybody', async () => {
     const container = await show('Synced');
     expect(load).not.toHaveBeenCalled();
@@ -87,6 +94,13 @@ describe('blame', () => {
     expect(details?.textContent).toContain('/spec/replicas');
     expect(details?.textContent).toContain('People kubectl-scale by Update of scale');
     expect(details?.querySelector('time')?.getAttribute('datetime')).toBe('2026-02-01T00:00:00Z');
+  });
+
+  it('guesses nothing where nothing is recorded', async () => {
+    const container = await show('Synced', {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'x'}, data: {a: 'b'}});
+    expect(container.textContent).toContain('carries no managedFields');
+    await press(container, /a: b/);
+    expect(container.querySelector('[aria-label="The chosen field"]')?.textContent).toBe('/data/ab');
   });
 
   it('is moved through with the keyboard', async () => {

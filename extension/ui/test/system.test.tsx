@@ -123,8 +123,19 @@ describe('system page', () => {
     const container = await show([application('a', 'OutOfSync')]);
     expect(load).toHaveBeenCalledTimes(1);
     expect(container.textContent).toContain('Changed by hand');
+    expect(container.textContent).toContain('Oldest report: just now');
     await press(container, /Refresh/);
     await drawn();
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
+  it('remembers nothing of an Application that was synced since', async () => {
+    load.mockResolvedValue(edited);
+    await show([application('a', 'OutOfSync')]);
+    await page?.unmount();
+    const synced = application('a', 'OutOfSync');
+    synced.status!.operationState = {finishedAt: '2026-01-02T00:00:00Z'};
+    await show([synced]);
     expect(load).toHaveBeenCalledTimes(2);
   });
 });
@@ -181,5 +192,8 @@ describe('summary', () => {
     const entry = (name: string, ...found: ReturnType<typeof finding>[]) => ({application: application(name, 'OutOfSync'), counts: countsOf(report(found))});
     const groups = groupsOf([entry('a', finding('x'), finding('y')), entry('b', finding('y')), entry('c', finding('z', {sync: 'destructive'}))]);
     expect(groups.map(({mechanism, affected}) => [mechanism, affected.length])).toEqual([['z', 1], ['y', 2], ['x', 1]]);
+    // What needs somebody comes before what a sync solves, though a sync changes nothing there.
+    const other = groupsOf([entry('a', finding('crd-list-default'), finding('git-ahead', {sync: 'safe'}), finding('pending-prune'))]);
+    expect(other.map(({mechanism}) => mechanism)).toEqual(['pending-prune', 'git-ahead', 'crd-list-default']);
   });
 });

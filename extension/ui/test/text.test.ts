@@ -1,19 +1,44 @@
-import {describe, expect, it} from 'vitest';
+import {afterEach, beforeEach, describe, expect, it, vi} from 'vitest';
 import {mechanismTitles} from '../src/mechanisms';
-import {decode, encode, initial, viewLink} from '../src/state';
-import {effects, fieldPath, line, relativeTime, severity, show, sideText, syncLabel} from '../src/text';
-import {code, prose} from '../src/app/export';
+import {decode, encode, initial, viewLink, write} from '../src/state';
+import {effects, fieldPath, fixLabel, line, loses, mechanismLabel, needsAction, relativeTime, severity, show, sideText, syncLabel, syncTone, whereLabel} from '../src/text';
+import {arrange} from '../src/app/arrange';
+import {code, markdown, prose} from '../src/app/export';
 import {ruleOf, emptyDraft, mistake, yamlOf} from '../src/editor/rules';
 import vocabulary from './fixtures/vocabulary.json';
+import {finding, loaded, report} from './made';
 
 describe('the vocabulary', () => {
-  it('has a title for every mechanism, and none for others', () => {
-    expect(Object.keys(mechanismTitles).sort()).toEqual([...vocabulary.mechanisms].sort());
+  it('has titles of mechanisms alone, and one that reads well for each', () => {
+    expect(Object.keys(mechanismTitles).filter((id) => !vocabulary.mechanisms.includes(id))).toEqual([]);
+    const labels = vocabulary.mechanisms.map(mechanismLabel);
+    expect(new Set(labels).size).toBe(labels.length);
+    expect(labels.filter((label) => vocabulary.mechanisms.includes(label) || label.length < 6)).toEqual([]);
+    expect(mechanismLabel('immutable-field')).toBe('Immutable field');
+    expect([mechanismLabel('constructor'), fixLabel('toString'), whereLabel('constructor' as never)]).toEqual(['Constructor', 'ToString', 'constructor']);
   });
   it('orders the effects as the backend does', () => {
     expect(effects).toEqual(vocabulary.effects);
     expect(effects.map(syncLabel).filter((label) => label === '')).toEqual([]);
     expect(severity('not-yet-known' as never)).toBe(effects.length);
+  });
+  it('is loud about an effect that it does not know, but claims no loss', () => {
+    expect(syncTone('not-yet-known' as never)).toBe('bad');
+    expect(loses({sync: 'not-yet-known' as never})).toBe(false);
+    expect(loses({sync: 'destructive'})).toBe(true);
+  });
+  it('calls nothing noise that somebody has to look at', () => {
+    const section = (mechanism: string, sync: string): string => arrange([finding(mechanism, {sync: sync as never})])[0]!.id;
+    for (const mechanism of ['hidden-live-addition', 'pending-prune', 'respect-ignore-blocks-change', 'unhealthy-not-drift']) {
+      expect(vocabulary.mechanisms).toContain(mechanism);
+      expect([mechanism, section(mechanism, 'noop')]).toEqual([mechanism, 'action']);
+    }
+    for (const mechanism of ['hook-stuck', 'wave-blocked', 'deletion-stuck']) {
+      expect([mechanism, section(mechanism, 'wait')]).toEqual([mechanism, 'action']);
+    }
+    expect(section('sync-in-progress', 'wait')).toBe('sync');
+    expect(section('crd-list-default', 'noop')).toBe('noise');
+    expect(needsAction(finding('hpa-replicas', {sync: 'fights-controller'}))).toBe(true);
   });
 });
 
@@ -65,6 +90,30 @@ describe('the state in the URL', () => {
     expect(decode(encode(state))).toEqual(state);
     expect(encode(initial)).toBe('');
   });
+  describe('is written', () => {
+    const state = {...initial, search: 'web'};
+    beforeEach(() => window.history.replaceState(null, '', '/applications/argocd/shop?resource=x'));
+    afterEach(() => vi.restoreAllMocks());
+    it('with the name of the view, which another person may not have used last', () => {
+      write(state);
+      expect(window.location.search).toBe('?resource=x&view=Drift&moorpin=q%3Aweb');
+      write(initial);
+      expect(window.location.search).toBe('?resource=x&view=Drift');
+    });
+    it('not into the URL of another view or page', () => {
+      write(state, '/applications/argocd/other');
+      expect(window.location.search).toBe('?resource=x');
+      window.history.replaceState(null, '', '?view=tree');
+      write(state);
+      expect(window.location.search).toBe('?view=tree');
+    });
+    it('or not at all, where the browser has enough of it', () => {
+      vi.spyOn(window.history, 'replaceState').mockImplementation(() => {
+        throw new DOMException('too often', 'SecurityError');
+      });
+      expect(() => write(state)).not.toThrow();
+    });
+  });
   it('takes no harm from anything', () => {
     expect(decode('q:%E0%A4%A~nonsense~:~open')).toEqual(initial);
   });
@@ -86,4 +135,11 @@ describe('ignore rules', () => {
     expect(mistake({...draft, kind: ' '})).toContain('kind');
     expect(mistake({...draft, text: ''})).toContain('line');
   });
+});
+
+it('the Markdown says by whom it was compared, and what could not be read', () => {
+  const made = {...loaded(report([finding('git-ahead', {sync: 'safe'})])), missing: ['The snapshot lacks <b>the tree</b>']};
+  expect(markdown(made)).toContain('by Argo CD v2.14.21. ');
+  expect(markdown(made)).toMatch(/### Not read or not heeded\n\n- The snapshot lacks \\<b\\>the tree/);
+  expect(markdown({...made, missing: []})).not.toContain('Not read');
 });

@@ -16,8 +16,8 @@ import shared from './fixtures/shared.json';
 import synced from './fixtures/synced.json';
 import unhealthy from './fixtures/unhealthy.json';
 import {finding, report} from './made';
-import {mount, press, settle, type Mounted} from './mount';
-import {capabilities, network, type Asked, type Given} from './net';
+import {mount, press, settle, type, type Mounted} from './mount';
+import {argoCD, capabilities, network, type Asked, type Given} from './net';
 
 const app: Application = {metadata: {name: 'shop', namespace: 'argocd'}, spec: {project: 'default'}, status: {sync: {status: 'OutOfSync'}, reconciledAt: '2026-01-01T00:00:00Z'}};
 const base = 'extensions/moorpin/api/v1/';
@@ -57,8 +57,8 @@ describe('the application view', () => {
   }
 
   it('puts what needs somebody before noise', async () => {
-    const container = await shown(several);
-    expect(Array.from(container.querySelectorAll('.moorpin-section > h3')).map(text)).toEqual([expect.stringContaining('Needs action'), expect.stringContaining('Noise')]);
+    const container = await shown({...several, report: {...several.report, findings: [...defaults.report.findings, finding('git-ahead', {sync: 'safe'}), ...several.report.findings]}});
+    expect(Array.from(container.querySelectorAll('.moorpin-section > h3')).map(text)).toEqual([expect.stringContaining('Needs action'), expect.stringContaining('Solved by a sync'), expect.stringContaining('Noise')]);
     expect(text(container.querySelector('.moorpin-group h4'))).toBe('Changed by hand');
   });
 
@@ -101,18 +101,96 @@ describe('the application view', () => {
     expect(window.location.search).toBe('?view=Drift');
   });
 
+  it('leads from the loss to the finding', async () => {
+    const seen: Element[] = [];
+    Element.prototype.scrollIntoView = function scrolled(this: Element) {
+      seen.push(this);
+    };
+    const container = await shown(several);
+    await press(container.querySelector('.moorpin-loss')!, 'storefront');
+    const finding = container.querySelector('.moorpin-finding--open')!;
+    expect(seen).toEqual([finding]);
+    expect(document.activeElement).toBe(finding.querySelector('button'));
+    // Where it is opened in its place, nothing moves.
+    await press(finding as HTMLElement, 'Deployment');
+    await press(container, 'Deployment.*Fights a controller');
+    expect(seen).toHaveLength(1);
+    Reflect.deleteProperty(Element.prototype, 'scrollIntoView');
+  });
+
+  it('says that it is of another state, when that matters', async () => {
+    const container = await shown(edited);
+    const at = (status: Partial<NonNullable<Application['status']>>) => page!.redraw(<ApplicationView application={{...app, status: {...app.status, ...status}}} />);
+    await at({reconciledAt: '2026-06-01T00:00:00Z'});
+    expect(text(container)).not.toContain('has changed since');
+    await at({resources: [{kind: 'Service', name: 'a', status: 'OutOfSync'}]});
+    expect(text(container.querySelector('.moorpin-tag--warn'))).toContain('The Application has changed since');
+  });
+
   it('says so kindly when nothing drifts', async () => {
     expect(text((await shown(synced)).querySelector('.moorpin-empty'))).toContain('Nothing drifts');
+  });
+
+  it('does not say so of what it could not read', async () => {
+    const small = {...capabilities, limits: {...capabilities.limits, bodyBytes: 1500}};
+    const container = await shown(synced, {...argoCD(), [`${base}capabilities`]: {body: small}, [`${base}classify`]: {body: synced}});
+    expect(text(container.querySelector('.moorpin-empty'))).toContain('Nothing was found in what could be read');
+    expect(text(container.querySelector('h2'))).toContain('No difference in what could be read.');
+    expect(container.querySelector('.moorpin-verdict--good, .fa-check-circle')).toBeNull();
+    expect(container.querySelector<HTMLDetailsElement>('.moorpin-notes')?.open).toBe(true);
+  });
+
+  it('does not say that nothing hides where it did not look', async () => {
+    const container = await shown(synced, {...argoCD(), [`${base}capabilities`]: {body: capabilities}, [`${base}classify`]: {body: synced}});
+    expect(text(container.querySelector('h2'))).toBe(' In sync: Argo CD flags nothing.');
+    expect(text(container.querySelector('.moorpin-empty'))).toContain('looked for only when you ask');
+    await settle(() => container.querySelector<HTMLInputElement>('.moorpin-tools input')!.click());
+    await settle();
+    expect(text(container.querySelector('h2'))).toContain('nothing hides');
+  });
+
+  it('keeps what is shown, and the focus, while it looks into Synced resources', async () => {
+    let answer: (given: Given) => void = () => undefined;
+    let asked = 0;
+    const container = await shown(several, {
+      ...argoCD(),
+      [`${base}capabilities`]: {body: capabilities},
+      [`${base}classify`]: () => (asked++ === 0 ? {body: several} : (new Promise<Given>((resolve) => (answer = resolve)) as never)),
+    });
+    const box = container.querySelector<HTMLInputElement>('.moorpin-tools input')!;
+    box.focus();
+    await settle(() => box.click());
+    expect(container.querySelectorAll('.moorpin-finding')).toHaveLength(3);
+    expect(document.activeElement).toBe(box);
+    await settle(() => answer({body: synced}));
+    await settle();
+    expect(container.querySelectorAll('.moorpin-finding')).toHaveLength(0);
+    expect(text(container.querySelector('.moorpin-empty'))).not.toContain('looked for only when you ask');
+  });
+
+  it('shows the report of a backend that sends less', async () => {
+    const container = await shown({report: {verdict: 'It is so.', findings: [{mechanism: 'novel', sync: 'novel-effect', resource: {kind: 'Pod', name: 'web'}, fields: null, evidence: null, fixes: null}]}});
+    await press(container, 'Pod');
+    expect(text(container)).toContain('Novel');
+    expect(text(container)).toContain('novel-effect');
+    expect(text(container)).not.toMatch(/undefined|null/);
+    expect(container.querySelector('.moorpin-loss')).toBeNull();
   });
 
   it('keeps long lists out of the page', async () => {
     const fields = Array.from({length: 5000}, (_, i) => ({pointer: `/spec/list/${i}/value`, target: 'a', live: `b${i}`}));
     const container = await shown({report: report([finding('manual-edit', {fields})]), version: '1'});
     await press(container, 'Deployment.*5000 fields');
-    expect(container.querySelectorAll('[role=listitem]').length).toBeGreaterThan(5);
+    expect(container.querySelectorAll('[role=option]').length).toBeGreaterThan(5);
     expect(container.querySelectorAll('*').length).toBeLessThan(800);
     await press(container, 'spec.list\\[3\\]');
     expect(text(container.querySelector('.moorpin-fields'))).toContain('b3');
+    // One stop of the Tab key leads past all of them; the arrow keys move within.
+    const list = container.querySelector('[role=listbox]')!;
+    expect(list.querySelectorAll('button, a, [tabindex="0"]')).toHaveLength(0);
+    await settle(() => list.dispatchEvent(new KeyboardEvent('keydown', {key: 'End', bubbles: true})));
+    expect(text(container.querySelector('.moorpin-fields'))).toContain('b4999');
+    expect(list.getAttribute('aria-activedescendant')).toBe(list.querySelector('[aria-selected=true]')?.id);
   });
 
   it('shows many findings of one mechanism in parts', async () => {
@@ -154,6 +232,16 @@ describe('what goes wrong', () => {
     expect(text(container)).not.toContain('does not answer');
   });
 
+  it('tells that it tries again', async () => {
+    let asked = 0;
+    const container = await shown(edited, {[`${base}report`]: () => (asked++ === 0 ? {status: 502, body: ''} : (new Promise(() => undefined) as never))});
+    await press(container, 'Try again');
+    const button = container.querySelector<HTMLButtonElement>('.moorpin-help > button')!;
+    expect(text(button)).toContain('Trying again');
+    // A button that is disabled would lose the keyboard's place.
+    expect([button.getAttribute('aria-disabled'), button.disabled]).toEqual(['true', false]);
+  });
+
   it('stays within the surface when it is a mistake of ours', async () => {
     const quiet = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     let broken = true;
@@ -172,7 +260,7 @@ describe('what goes wrong', () => {
     broken = false;
     await press(page.container, 'Try again');
     expect(text(page.container)).toBe('fine');
-    quiet.mockRestore();
+    quiet.mockClear();
   });
 });
 
@@ -188,10 +276,9 @@ describe('the editor of ignore rules', () => {
       },
     });
     await press(container, 'Deployment.*Fights a controller');
+    container.querySelector<HTMLElement>('.moorpin-finding__body > p > button')!.focus();
     await press(container, 'Try an ignore rule for these fields');
-    await settle(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await settle();
+    await settle(undefined, 500);
     return [container, asked];
   }
 
@@ -202,6 +289,32 @@ describe('the editor of ignore rules', () => {
     expect(outcome).toContain('would stay OutOfSync: 1 field would remain');
     expect(outcome).toContain('spec.replicas');
     expect(text(container.querySelector('.moorpin-editor .moorpin-snippet'))).toContain('- /spec/replicas');
+  });
+
+  it('takes what it found of one rule for nothing about another', async () => {
+    const [container] = await edit({body: {...preview, remaining: 0, synced: true}});
+    expect(text(container.querySelector('.moorpin-outcome'))).toContain('would be Synced');
+    await type(container.querySelector('.moorpin-form input[placeholder=Deployment]'), 'Service');
+    expect(container.querySelector('.moorpin-outcome')).toBeNull();
+    expect(text(container.querySelector('.moorpin-editor__outcome'))).toContain('Trying it');
+    await settle(undefined, 500);
+    expect(text(container.querySelector('.moorpin-outcome'))).toContain('would be Synced');
+  });
+
+  it('calls dead only a rule that would hide nothing later either', async () => {
+    const [container] = await edit({body: {...preview, hides: [], coversTotal: 2}});
+    expect(text(container.querySelector('.moorpin-outcome'))).toContain('hides nothing that differs now');
+    expect(text(container.querySelector('.moorpin-outcome'))).not.toContain('dead');
+  });
+
+  it('gives the focus back to where it was opened', async () => {
+    const [container] = await edit({body: preview});
+    expect(document.activeElement).toBe(container.querySelector('.moorpin-editor'));
+    container.querySelector<HTMLElement>('.moorpin-editor__head button')!.focus();
+    await press(container.querySelector('.moorpin-editor')!, 'Close the editor');
+    await settle(undefined, 20);
+    expect(container.querySelector('.moorpin-editor')).toBeNull();
+    expect(text(document.activeElement)).toContain('Try an ignore rule for these fields');
   });
 
   it('says which line is wrong', async () => {

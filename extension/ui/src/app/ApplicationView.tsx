@@ -3,6 +3,7 @@ import * as React from 'react';
 import {nameOf, type Loaded} from '../api';
 import {RuleEditor, type Draft} from '../editor/RuleEditor';
 import {useReport} from '../panel/shared';
+import {Button} from '../parts/Button';
 import {Filters} from '../parts/Filters';
 import {Help} from '../parts/Help';
 import {Icon} from '../parts/Icon';
@@ -19,12 +20,17 @@ import {Verdict} from './Verdict';
 /** The state of the view, which is the URL's too. */
 function useViewState(): [ViewState, (change: Partial<ViewState>) => void] {
   const [state, setState] = React.useState<ViewState>(read);
+  const [page] = React.useState(() => window.location.pathname);
   React.useEffect(() => {
-    const moved = (): void => setState(read());
+    const moved = (): void => {
+      if (window.location.pathname === page) {
+        setState(read());
+      }
+    };
     window.addEventListener('popstate', moved);
     return () => window.removeEventListener('popstate', moved);
-  }, []);
-  React.useEffect(() => write(state), [state]);
+  }, [page]);
+  React.useEffect(() => write(state, page), [state, page]);
   const change = React.useCallback((by: Partial<ViewState>) => setState((before) => ({...before, ...by})), []);
   return [state, change];
 }
@@ -37,13 +43,11 @@ export function ApplicationView({application}: AppViewProps): React.ReactElement
 
 function View({app}: {app: Application}): React.ReactElement {
   const [state, change] = useViewState();
-  const {loaded, error, loading, again} = useReport(app, {ask: true, all: state.all});
-  const compared = loaded?.answer.comparedAt;
-  const stale = !loading && compared !== undefined && Date.parse(app.status?.reconciledAt ?? '') > Date.parse(compared);
+  const {loaded, error, loading, stale, step, again} = useReport(app, {ask: true, all: state.all, meanwhile: true});
   return (
     <div className='moorpin moorpin-view'>
-      {error !== undefined && <Help error={error} retry={again} />}
-      {loaded === undefined && error === undefined && <Loading step={`Finding out why ${nameOf(app)} differs`} rows={6} />}
+      {error !== undefined && <Help error={error} retry={again} busy={loading} />}
+      {loaded === undefined && error === undefined && <Loading step={step ?? `Finding out why ${nameOf(app)} differs`} rows={6} />}
       {loaded !== undefined && (
         <React.Fragment>
           <Verdict app={app} loaded={loaded} busy={loading} stale={stale} reload={again} />
@@ -71,7 +75,7 @@ function Body({app, loaded, state, change}: BodyProps): React.ReactElement {
   const mechanisms = React.useMemo(() => unique(findings.map(({mechanism}) => mechanism)), [findings]);
   const kinds = React.useMemo(() => unique(findings.map(({resource}) => resource.kind)), [findings]);
   const open = (finding: Finding): void => change({open: findingKey(finding), mechanism: '', kind: '', action: false, search: ''});
-  useReveal(state.open);
+  const inPlace = useReveal(state.open);
   return (
     <React.Fragment>
       <LossBox findings={losing(findings)} onOpen={open} />
@@ -80,49 +84,66 @@ function Body({app, loaded, state, change}: BodyProps): React.ReactElement {
       <Groups
         sections={sections}
         open={state.open}
-        onOpen={(key) => change({open: key})}
+        onOpen={(key) => {
+          inPlace.current = true;
+          change({open: key});
+        }}
         onIgnore={(finding) => {
           setDraft(draftOf(finding));
           change({editor: true});
         }}
-        argocdVersion={loaded.capabilities.argocdVersion}
+        argocdVersion={loaded.argocdVersion}
       />
       {findings.length > 0 && shown.length === 0 && <p className='white-box moorpin-empty'>No finding fits these filters.</p>}
-      {findings.length === 0 && <Nothing partly={loaded.feed === 'browser' && !state.all} />}
+      {findings.length === 0 && <Nothing loaded={loaded} />}
       <div className='moorpin-tools'>
         {loaded.feed === 'browser' && (
           <label className='moorpin-check'>
             <input type='checkbox' checked={state.all} onChange={(event) => change({all: event.target.checked})} /> Also look into resources that Argo CD calls Synced
           </label>
         )}
-        <button type='button' className='argo-button argo-button--base-o' aria-expanded={state.editor} onClick={() => change({editor: !state.editor})}>
+        <Button aria-expanded={state.editor} onClick={() => change({editor: !state.editor})}>
           <Icon name='fa-eye-slash' /> {state.editor ? 'Close the editor' : 'Try an ignore rule'}
-        </button>
+        </Button>
       </div>
       {state.editor && <RuleEditor key={draft?.id ?? 'empty'} app={app} loaded={loaded} draft={draft} close={() => change({editor: false})} />}
     </React.Fragment>
   );
 }
 
-/** Brings the finding that the URL names into sight, once it is there. */
-function useReveal(open: string): void {
-  const done = React.useRef(false);
+/**
+ * Brings the open finding into sight, and the focus to it, unless it was opened where it
+ * stands: then the given reference is set to true before.
+ */
+function useReveal(open: string): React.MutableRefObject<boolean> {
+  const inPlace = React.useRef(false);
+  const first = React.useRef(true);
   React.useEffect(() => {
-    if (!done.current && open !== '') {
-      document.querySelector('.moorpin-finding--open')?.scrollIntoView?.({block: 'nearest'});
+    const finding = open === '' || inPlace.current ? null : document.querySelector('.moorpin-finding--open');
+    finding?.scrollIntoView?.({block: 'nearest'});
+    if (!first.current) {
+      finding?.querySelector('button')?.focus({preventScroll: true});
     }
-    done.current = true;
+    inPlace.current = false;
+    first.current = false;
   }, [open]);
+  return inPlace;
 }
 
-/** That nothing drifts; `partly` tells that only what Argo CD flags was looked at. */
-function Nothing({partly}: {partly: boolean}): React.ReactElement {
+/** That nothing was found, and in how much. */
+function Nothing({loaded}: {loaded: Loaded}): React.ReactElement {
   return (
     <div className='white-box moorpin-empty'>
-      <p>
-        <Icon name='fa-check-circle' /> <strong>Nothing drifts.</strong> What Git declares is what the cluster holds.
-      </p>
-      {partly && <p className='moorpin-muted'>Changes that Argo CD does not compare are looked for only when you ask for them below.</p>}
+      {loaded.partial ? (
+        <p>
+          <strong>Nothing was found in what could be read.</strong> Some resources could not.
+        </p>
+      ) : (
+        <p>
+          <Icon name='fa-check-circle' /> <strong>Nothing drifts.</strong> What Git declares is what the cluster holds.
+        </p>
+      )}
+      {!loaded.all && <p className='moorpin-muted'>Changes that Argo CD does not compare are looked for only when you ask for them below.</p>}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import {SyncBadge} from '../parts/Badge';
+import {Button} from '../parts/Button';
 import {FindingCard} from '../parts/FindingCard';
 import {Icon} from '../parts/Icon';
 import {mechanismLabel, plural, show} from '../text';
@@ -67,9 +68,9 @@ function GroupBox({group, open, onOpen, onIgnore, argocdVersion}: Shared & {grou
         );
       })}
       {rest > 0 && (
-        <button type='button' className='moorpin-link moorpin-more' onClick={() => setMost(most + 4 * page)}>
+        <Button look='link' className='moorpin-more' onClick={() => setMost(most + 4 * page)}>
           Show {Math.min(rest, 4 * page)} more of {findings.length}
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -83,9 +84,9 @@ function canIgnore(finding: Finding): boolean {
 function IgnoreButton({onClick}: {onClick: () => void}): React.ReactElement {
   return (
     <p>
-      <button type='button' className='argo-button argo-button--base-o' onClick={onClick}>
+      <Button onClick={onClick}>
         <Icon name='fa-eye-slash' /> Try an ignore rule for these fields
-      </button>
+      </Button>
     </p>
   );
 }

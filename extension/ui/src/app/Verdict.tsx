@@ -1,12 +1,13 @@
 import * as React from 'react';
 import type {Loaded} from '../api';
+import {Button} from '../parts/Button';
 import {Icon} from '../parts/Icon';
 import {copy} from '../parts/Snippet';
 import {Time} from '../parts/Time';
-import {show, syncSentence, syncTone, type Tone} from '../text';
+import {show, syncSentence, syncTone, toneIcons, type Tone} from '../text';
 import type {Application} from '../types';
 import {markdown, save} from './export';
-import {findingsOf} from './arrange';
+import {findingsOf, verdictOf} from './arrange';
 
 interface Props {
   app: Application;
@@ -16,33 +17,33 @@ interface Props {
   reload: () => void;
 }
 
-const icons: {[tone in Tone]: string} = {bad: 'fa-exclamation-triangle', warn: 'fa-exclamation-circle', good: 'fa-arrow-alt-circle-up', quiet: 'fa-info-circle'};
-
 /** The answer in one sentence, when it was made, and what can be done with it. */
 export function Verdict({app, loaded, busy, stale, reload}: Props): React.ReactElement {
   const {report, comparedAt} = loaded.answer;
   const none = findingsOf(report).length === 0;
-  const tone: Tone = none ? 'good' : syncTone(report.sync);
+  const tone: Tone = !none ? syncTone(report.sync) : loaded.partial ? 'quiet' : 'good';
   return (
     <header className={`white-box moorpin-verdict moorpin-verdict--${tone}`}>
       <h2>
-        <Icon name={none ? 'fa-check-circle' : icons[tone]} /> <span>{show(report.verdict)}</span>
+        <Icon name={none && !loaded.partial ? 'fa-check-circle' : toneIcons[tone]} /> <span>{show(verdictOf(loaded))}</span>
       </h2>
       <div className='moorpin-verdict__foot'>
         <span className='moorpin-muted'>
-          {comparedAt === undefined ? 'Argo CD has not compared yet' : 'Argo CD compared '}
+          {comparedAt !== undefined && 'Argo CD compared '}
           <Time at={comparedAt} />
-          {loaded.feed === 'backend' ? ', read by the backend' : ', read with your rights'}
+          {comparedAt === undefined ? 'Read' : ', read'}
+          {loaded.feed === 'backend' ? ' by the backend ' : ' with your rights '}
+          <Time at={loaded.at} />
         </span>
         {stale && (
           <span className='moorpin-tag moorpin-tag--warn' role='status'>
-            Argo CD has compared again since
+            {busy ? 'The Application has changed since: reading it again' : 'The Application has changed since'}
           </span>
         )}
         <span className='moorpin-verdict__buttons'>
-          <button type='button' className='argo-button argo-button--base-o' onClick={reload} disabled={busy}>
+          <Button onClick={reload} aria-disabled={busy}>
             <Icon name='fa-sync-alt' spin={busy} /> Refresh
-          </button>
+          </Button>
           <Export app={app} loaded={loaded} />
         </span>
       </div>
@@ -73,16 +74,14 @@ function Export({app, loaded}: {app: Application; loaded: Loaded}): React.ReactE
   }, [copied]);
   return (
     <React.Fragment>
-      <button type='button' className='argo-button argo-button--base-o' title='Copy the report as Markdown, for a ticket or a comment' onClick={onMarkdown}>
+      <Button title='Copy the report as Markdown, for a ticket or a comment' onClick={onMarkdown}>
         <Icon name={copied ? 'fa-check' : 'fa-copy'} /> {copied ? 'Copied' : 'Copy Markdown'}
-      </button>
-      <button
-        type='button'
-        className='argo-button argo-button--base-o'
+      </Button>
+      <Button
         title='Save the report as JSON, with everything in it'
         onClick={() => save(`${name}.json`, 'application/json', `${JSON.stringify(loaded.answer, null, 2)}\n`)}>
         <Icon name='fa-download' /> JSON
-      </button>
+      </Button>
     </React.Fragment>
   );
 }

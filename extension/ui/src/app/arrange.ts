@@ -1,9 +1,10 @@
 // How the findings of a report are put in order for somebody who has little time: what
 // a sync would take away first, then what needs somebody, what a sync solves, and what
 // is noise.
+import type {Loaded} from '../api';
 import type {ViewState} from '../state';
 import {fieldPath, loses, mechanismLabel, needsAction, resourceKey, resourceName, severity} from '../text';
-import type {Finding, Report} from '../types';
+import type {Answer, Finding, Report} from '../types';
 
 export interface Group {
   mechanism: string;
@@ -104,3 +105,16 @@ export function losing(findings: Finding[]): Finding[] {
   return findings.filter((finding) => loses(finding)).sort((a, b) => urgency(a, b));
 }
 
+
+/** What could not be read or was not heeded, each once. */
+export function notesOf({report, warnings}: Answer, missing: string[]): string[] {
+  return [...new Set([...(report.unheeded ?? []), ...missing, ...(warnings ?? [])])];
+}
+
+/** The answer in one sentence; that of the backend knows only of what was sent. */
+export function verdictOf({answer: {report}, all, partial}: Loaded): string {
+  if (findingsOf(report).length > 0 || (all && !partial)) {
+    return report.verdict;
+  }
+  return partial ? 'No difference in what could be read.' : 'In sync: Argo CD flags nothing.';
+}

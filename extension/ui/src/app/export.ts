@@ -3,21 +3,27 @@
 import type {Loaded} from '../api';
 import {fieldPath, fixLabel, line, mechanismLabel, ownerText, resourceName, show, sideText, syncSentence, whereLabel} from '../text';
 import type {Finding} from '../types';
-import {arrange, findingsOf} from './arrange';
+import {arrange, findingsOf, notesOf, verdictOf} from './arrange';
 
 const mostFields = 50;
 
 /** The report as Markdown of GitHub's or GitLab's flavour. */
-export function markdown({answer}: Loaded, findings: Finding[] = findingsOf(answer.report)): string {
+export function markdown(loaded: Loaded): string {
+  const {answer, missing, argocdVersion} = loaded;
   const {report} = answer;
-  const out = [`## ${code(report.application)}: ${prose(report.verdict)}`, '', `Compared ${prose(answer.comparedAt ?? 'at an unknown time')}. ${prose(syncSentence(report.sync))}`];
-  for (const section of arrange(findings)) {
+  const by = argocdVersion === undefined ? '' : ` by Argo CD ${prose(argocdVersion)}`;
+  const out = [`## ${code(report.application)}: ${prose(verdictOf(loaded))}`, '', `Compared ${prose(answer.comparedAt ?? 'at an unknown time')}${by}. ${prose(syncSentence(report.sync))}`];
+  for (const section of arrange(findingsOf(report))) {
     out.push('', `### ${section.title}`);
     for (const group of section.groups) {
       for (const finding of group.findings) {
         out.push('', ...findingLines(finding));
       }
     }
+  }
+  const notes = notesOf(answer, missing);
+  if (notes.length > 0) {
+    out.push('', '### Not read or not heeded', '', ...notes.map((text) => `- ${prose(text)}`));
   }
   return `${out.join('\n')}\n`;
 }

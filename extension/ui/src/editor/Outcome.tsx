@@ -2,7 +2,7 @@ import * as React from 'react';
 import {SyncBadge} from '../parts/Badge';
 import {Icon} from '../parts/Icon';
 import {fieldPath, loses, mechanismLabel, plural, resourceName, show} from '../text';
-import type {Finding, Preview, PreviewField} from '../types';
+import type {Preview, PreviewField} from '../types';
 
 const mostShown = 50;
 
@@ -16,8 +16,8 @@ export function Outcome({preview}: {preview: Preview}): React.ReactElement {
         <Icon name={synced ? 'fa-check-circle' : 'fa-exclamation-circle'} />{' '}
         <strong>{synced ? 'The Application would be Synced.' : `The Application would stay OutOfSync${remaining > 0 ? `: ${plural(remaining, 'field')} would remain` : ''}.`}</strong>
       </p>
-      {hides.length === 0 ? <p>The rule matches nothing that differs now: it would be dead.</p> : <Fields title={`Hides ${plural(hides.length, 'difference')} now`} fields={hides} />}
-      {hides.some((field) => field.sync !== undefined && loses({sync: field.sync} as Finding)) && (
+      {hides.length === 0 ? <p>{coversTotal > 0 ? 'The rule hides nothing that differs now.' : 'The rule matches nothing: it would be dead.'}</p> : <Fields title={`Hides ${plural(hides.length, 'difference')} now`} fields={hides} />}
+      {hides.some((field) => field.sync !== undefined && loses({sync: field.sync})) && (
         <p className='moorpin-notice moorpin-notice--bad'>
           <Icon name='fa-exclamation-triangle' /> A sync would still overwrite what it hides, unless the Application has the sync option <code>RespectIgnoreDifferences=true</code>.
         </p>

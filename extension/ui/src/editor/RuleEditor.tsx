@@ -3,6 +3,7 @@
 import * as React from 'react';
 import {prove, type Loaded} from '../api';
 import {asTrouble, isAbort, type MoorpinError} from '../errors';
+import {Button} from '../parts/Button';
 import {Icon} from '../parts/Icon';
 import {Snippet} from '../parts/Snippet';
 import {show} from '../text';
@@ -40,7 +41,8 @@ function useTrial({app, loaded}: Props, draft: Draft): Trial {
       return undefined;
     }
     const given = new AbortController();
-    setTrial((before) => ({...before, busy: true}));
+    // What was found out of another rule must not stand beside this one.
+    setTrial({busy: true});
     const timer = setTimeout(() => {
       prove(latest.current, [JSON.parse(wanted)], loaded.snapshot, given.signal)
         .then((preview) => setTrial({preview, busy: false}))
@@ -64,24 +66,32 @@ export function RuleEditor(props: Props): React.ReactElement {
   const trial = useTrial(props, draft);
   const box = React.useRef<HTMLElement>(null);
   React.useEffect(() => {
-    box.current?.scrollIntoView?.({block: 'nearest'});
-    box.current?.focus();
+    const opener = document.activeElement as HTMLElement | null;
+    const inside = box.current;
+    inside?.scrollIntoView?.({block: 'nearest'});
+    inside?.focus();
+    // Where it is closed from within, the keyboard goes on from where it was opened.
+    return () => {
+      if (document.activeElement === document.body || inside?.contains(document.activeElement) === true) {
+        setTimeout(() => (opener?.isConnected === true ? opener : document.querySelector<HTMLElement>('.moorpin-tools button'))?.focus());
+      }
+    };
   }, []);
   const wrong = mistake(draft);
   return (
     <section className='white-box moorpin-editor' aria-label='Try an ignore rule' ref={box} tabIndex={-1}>
       <div className='moorpin-editor__head'>
         <h3>Try an ignore rule</h3>
-        <button type='button' className='moorpin-link' onClick={props.close} aria-label='Close the editor'>
+        <Button look='link' onClick={props.close} aria-label='Close the editor'>
           <Icon name='fa-times' />
-        </button>
+        </Button>
       </div>
       <p className='moorpin-muted'>Nothing is saved: this shows what the rule would hide, so that you can commit it with open eyes.</p>
       <div className='moorpin-editor__columns'>
         <Form draft={draft} onChange={(change) => setDraft({...draft, ...change})} />
         <div className='moorpin-editor__outcome' aria-live='polite' aria-busy={trial.busy}>
           {wrong !== '' && <p className='moorpin-muted'>{show(wrong)}</p>}
-          {trial.busy && trial.preview === undefined && (
+          {trial.busy && (
             <p>
               <Icon name='fa-circle-notch' spin /> Trying it…
             </p>

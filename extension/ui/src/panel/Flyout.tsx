@@ -1,6 +1,8 @@
 import * as React from 'react';
-import {nameOf} from '../api';
+import {nameOf, type Loaded} from '../api';
+import {verdictOf} from '../app/arrange';
 import {SyncBadge} from '../parts/Badge';
+import {Button} from '../parts/Button';
 import {Help} from '../parts/Help';
 import {Icon} from '../parts/Icon';
 import {Loading} from '../parts/Loading';
@@ -9,27 +11,27 @@ import {Time} from '../parts/Time';
 import {ViewLink} from '../parts/ViewLink';
 import {findingKey, navigate, viewLink} from '../state';
 import {loses, mechanismLabel, plural, severity, syncTone, show} from '../text';
-import type {Application, AppViewProps, Finding, Report} from '../types';
+import type {Application, AppViewProps, Finding} from '../types';
 import {countsOf} from '../system/summary';
 import type {Count} from '../system/summary';
 import {useReport} from './shared';
 
 /** What the chip opens: why, in short, and the way to the whole view. */
 export function Flyout({application}: AppViewProps): React.ReactElement {
-  const {loaded, error, loading, again} = useReport(application, {ask: true});
+  const {loaded, error, loading, step, again} = useReport(application, {ask: true});
   return (
     <div className='moorpin moorpin-flyout'>
-      <h1>Why {nameOf(application)} drifts</h1>
-      {error !== undefined && <Help error={error} retry={again} />}
-      {loaded === undefined && error === undefined && <Loading step='Finding out why' />}
-      {loaded !== undefined && <Summary application={application} report={loaded.answer.report} />}
+      <h1>Drift of {nameOf(application)}</h1>
+      {error !== undefined && <Help error={error} retry={again} busy={loading} />}
+      {loaded === undefined && error === undefined && <Loading step={step ?? 'Finding out why'} />}
+      {loaded !== undefined && <Summary application={application} loaded={loaded} />}
       <div className='moorpin-filters'>
         <ViewLink app={application} className='argo-button argo-button--base'>
           Open the Drift view
         </ViewLink>
-        <button type='button' className='argo-button argo-button--base-o' disabled={loading} onClick={again}>
-          <Icon name='fa-sync-alt' spin={loading} /> Compare again
-        </button>
+        <Button aria-disabled={loading} onClick={again}>
+          <Icon name='fa-sync-alt' spin={loading} /> Refresh
+        </Button>
         {loaded?.answer.comparedAt !== undefined && (
           <span className='moorpin-muted'>
             Argo CD compared <Time at={loaded.answer.comparedAt} />
@@ -40,12 +42,13 @@ export function Flyout({application}: AppViewProps): React.ReactElement {
   );
 }
 
-function Summary({application, report}: {application: Application; report: Report}): React.ReactElement {
+function Summary({application, loaded}: {application: Application; loaded: Loaded}): React.ReactElement {
+  const {report} = loaded.answer;
   const counts = countsOf(report);
   return (
     <React.Fragment>
       <div className={`white-box moorpin-verdict moorpin-verdict--${syncTone(report.sync)}`}>
-        <h2>{show(report.verdict)}</h2>
+        <h2>{show(verdictOf(loaded))}</h2>
       </div>
       <LossBox findings={report.findings.filter(loses)} onOpen={(finding) => navigate(viewLink(application, {open: findingKey(finding)}))} />
       {counts.length > 0 && (

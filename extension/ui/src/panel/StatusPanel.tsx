@@ -1,8 +1,10 @@
 import * as React from 'react';
+import type {Loaded} from '../api';
+import {findingsOf, verdictOf} from '../app/arrange';
 import {Icon} from '../parts/Icon';
-import {plural, severity, syncLabel, syncSentence, syncTone} from '../text';
+import {plural, severity, syncLabel, syncSentence, syncTone, toneIcons} from '../text';
 import type {Tone} from '../text';
-import type {Application, Report, StatusPanelProps} from '../types';
+import type {Application, StatusPanelProps} from '../types';
 import {useReport} from './shared';
 import type {Shared} from './shared';
 
@@ -49,7 +51,7 @@ export function flaggedBy(app: Application): number {
 
 function sayOf(app: Application, flagged: number, {loaded, error, loading}: Shared): Said {
   if (loaded !== undefined) {
-    return sayReport(loaded.answer.report);
+    return sayReport(loaded);
   }
   const value = `${flagged} out of sync`;
   if (error !== undefined) {
@@ -58,16 +60,21 @@ function sayOf(app: Application, flagged: number, {loaded, error, loading}: Shar
   if (loading) {
     return {icon: 'fa-circle-notch', value: flagged > 0 ? value : 'Unknown', detail: 'Finding out why…', tone: 'quiet'};
   }
-  return {icon: 'fa-check-circle', value: 'None flagged', detail: app.status?.sync?.status === 'Synced' ? 'Argo CD flags no difference.' : 'Nothing was compared yet.', tone: 'good'};
+  return app.status?.sync?.status === 'Synced'
+    ? {icon: 'fa-check-circle', value: 'None flagged', detail: 'Argo CD flags no difference.', tone: 'good'}
+    : {icon: 'fa-question-circle', value: 'Unknown', detail: 'Nothing was compared yet.', tone: 'quiet'};
 }
 
-function sayReport(report: Report): Said {
-  const findings = report.findings.filter((finding) => finding.mechanism !== 'none');
+function sayReport(loaded: Loaded): Said {
+  const {report} = loaded.answer;
+  const findings = findingsOf(report);
   if (findings.length === 0) {
-    return {icon: 'fa-check-circle', value: 'No drift', detail: 'Git and the cluster agree.', tone: 'good'};
+    return loaded.partial
+      ? {icon: 'fa-question-circle', value: 'No drift seen', detail: verdictOf(loaded), tone: 'quiet'}
+      : {icon: 'fa-check-circle', value: 'No drift', detail: loaded.all ? 'Git and the cluster agree.' : 'Argo CD flags no difference.', tone: 'good'};
   }
   const tone = syncTone(report.sync);
   const worst = findings.filter((finding) => severity(finding.sync) === severity(report.sync)).length;
   const detail = tone === 'bad' ? `${syncLabel(report.sync)}: ${plural(worst, 'finding')}.` : syncSentence(report.sync);
-  return {icon: {bad: 'fa-exclamation-triangle', warn: 'fa-exclamation-circle', good: 'fa-arrow-alt-circle-up', quiet: 'fa-info-circle'}[tone], value: plural(findings.length, 'finding'), detail, tone};
+  return {icon: toneIcons[tone], value: plural(findings.length, 'finding'), detail, tone};
 }

@@ -14,23 +14,28 @@ export interface Shared {
   error?: MoorpinError;
   /** Being asked for, for the first time or again. */
   loading: boolean;
+  /** What is under way, as a sentence without its full stop. */
+  step?: string;
 }
 
 interface Kept extends Shared {
-  /** Of which state of the Application the report is. */
+  /** Of which state of the Application was asked last, and of which the report is. */
   of: string;
+  made?: string;
   at: number;
 }
 
-/** For how many Applications a report is kept. */
+/** For how many Applications a report is kept, and how many characters of their snapshots. */
 const mostKept = 20;
+const mostCharacters = 64_000_000;
 /** A report is asked for anew when the Application has changed, but not more often than this. */
 const calm = 15_000;
 /** How long a report is good while the Application stays the same. */
 const good = 5 * 60_000;
 
 const kept = new Map<string, Kept>();
-const listeners = new Set<() => void>();
+/** Who is told of changes, and which report each of them shows. */
+const listeners = new Map<() => void, string>();
 
 /** Forgets all reports; for tests. */
 export function forgetReports(): void {
@@ -51,13 +56,23 @@ function keyOf(app: Application, all: boolean): string {
 function put(key: string, value: Kept): void {
   kept.delete(key);
   kept.set(key, value);
-  for (const oldest of kept.keys()) {
-    if (kept.size <= mostKept) {
+  let characters = Array.from(kept.values()).reduce((sum, {loaded}) => sum + sizeOf(loaded), 0);
+  // What is shown is not given up: it would be asked for again at once.
+  const shown = new Set([key, ...listeners.values()]);
+  for (const [oldest, {loaded}] of kept) {
+    if (kept.size <= mostKept && characters <= mostCharacters) {
       break;
     }
-    kept.delete(oldest);
+    if (!shown.has(oldest)) {
+      characters -= sizeOf(loaded);
+      kept.delete(oldest);
+    }
   }
-  listeners.forEach((listener) => listener());
+  listeners.forEach((_, listener) => listener());
+}
+
+function sizeOf(loaded: Loaded | undefined): number {
+  return loaded?.snapshot?.length ?? 0;
 }
 
 /** Asks for the report, unless it is being asked for. */
@@ -68,10 +83,11 @@ export function refresh(app: Application, all = false): void {
     return;
   }
   const of = stateOf(app);
-  put(key, {...last, loading: true, of, at: Date.now()});
-  load(app, {all}).then(
-    (loaded) => put(key, {loaded, loading: false, of, at: Date.now()}),
-    (thrown: unknown) => put(key, {loaded: last?.loaded, error: asTrouble(thrown), loading: false, of, at: Date.now()}),
+  const asking: Kept = {...last, loading: true, of, at: Date.now(), step: undefined};
+  put(key, asking);
+  load(app, {all, progress: (step) => put(key, {...asking, step})}).then(
+    (loaded) => put(key, {loaded, loading: false, of, made: of, at: Date.now()}),
+    (thrown: unknown) => put(key, {loaded: last?.loaded, made: last?.made, error: asTrouble(thrown), loading: false, of, at: Date.now()}),
   );
 }
 
@@ -91,19 +107,27 @@ interface Wanted {
   ask: boolean;
   /** Also of the resources that Argo CD calls Synced. */
   all?: boolean;
+  /** Until that report is there, show the other one: with or without those resources. */
+  meanwhile?: boolean;
+}
+
+interface Used extends Shared {
+  /** The Application has changed since the report was made. */
+  stale: boolean;
+  again: () => void;
 }
 
 /** The Application's report, kept fresh while the component is on the page. */
-export function useReport(app: Application, {ask, all = false}: Wanted): Shared & {again: () => void} {
+export function useReport(app: Application, {ask, all = false, meanwhile = false}: Wanted): Used {
   const [, redraw] = React.useState({});
+  const key = keyOf(app, all);
   React.useEffect(() => {
     const listener = (): void => redraw({});
-    listeners.add(listener);
+    listeners.set(listener, key);
     return () => {
       listeners.delete(listener);
     };
-  }, []);
-  const key = keyOf(app, all);
+  }, [key]);
   const known = kept.get(key);
   const state = React.useMemo(() => stateOf(app), [app]);
   const due = ask ? dueIn(known, state, Date.now()) : undefined;
@@ -121,5 +145,13 @@ export function useReport(app: Application, {ask, all = false}: Wanted): Shared 
     return () => window.clearTimeout(timer);
     // `due` counts down with every drawing; what matters is of what it counts.
   }, [key, state, ask, all, known?.at, known?.loading]);
-  return {loaded: known?.loaded, error: known?.error, loading: known?.loading === true || (ask && known === undefined), again: () => refresh(latest.current, all)};
+  const shown = known?.loaded === undefined && meanwhile ? kept.get(keyOf(app, !all)) : known;
+  return {
+    loaded: shown?.loaded,
+    error: known?.error,
+    loading: known?.loading === true || (ask && known === undefined),
+    step: known?.step,
+    stale: shown?.loaded !== undefined && shown.made !== state,
+    again: () => refresh(latest.current, all),
+  };
 }

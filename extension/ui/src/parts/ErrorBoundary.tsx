@@ -1,6 +1,7 @@
 // What stands between a mistake of ours and the page: only resource tabs have an
 // error boundary of Argo CD's own, a throw elsewhere would blank all of it.
 import * as React from 'react';
+import {Button} from './Button';
 
 interface Props {
   /** What did not come, such as "The Drift view". */
@@ -32,9 +33,9 @@ export class ErrorBoundary extends React.Component<Props, State> {
             <strong>{this.props.surface} could not be shown.</strong> The rest of Argo CD is not affected.
           </p>
           <p className='moorpin-muted'>{this.state.message}</p>
-          <button type='button' className='argo-button argo-button--base-o' onClick={() => this.setState({failed: false, message: ''})}>
+          <Button onClick={() => this.setState({failed: false, message: ''})}>
             Try again
-          </button>
+          </Button>
         </div>
       </div>
     );

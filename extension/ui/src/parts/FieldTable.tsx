@@ -2,6 +2,7 @@
 import * as React from 'react';
 import {fieldPath, line, ownerText, plural, sideText, show} from '../text';
 import type {Field} from '../types';
+import {Button} from './Button';
 import {Icon} from './Icon';
 import {Time} from './Time';
 import {VirtualList} from './VirtualList';
@@ -34,8 +35,8 @@ function WholeTable({fields, label}: {fields: Field[]; label: string}): React.Re
         </tr>
       </thead>
       <tbody>
-        {fields.map((field) => (
-          <tr key={field.pointer}>
+        {fields.map((field, i) => (
+          <tr key={i}>
             <th scope='row' className='moorpin-fields__path' title={show(field.pointer)}>
               {fieldPath(field.pointer)}
             </th>
@@ -61,7 +62,8 @@ function Writer({field}: {field: Field}): React.ReactElement {
   }
   return (
     <span className='moorpin-writer'>
-      {ownerText(field.owner)} <Time at={field.owner.time} />
+      {ownerText(field.owner)}
+      <Time at={field.owner.time} lead=' ' />
     </span>
   );
 }
@@ -77,9 +79,9 @@ export function Value({text, absent, side}: {text: string; absent?: boolean; sid
     <React.Fragment>
       <code className={`moorpin-value moorpin-value--${side}`}>{text.length > most ? `${text.slice(0, most)}…` : text}</code>
       {text.length > mostShown && (
-        <button type='button' className='moorpin-link' aria-expanded={whole} onClick={() => setWhole(!whole)}>
+        <Button look='link' aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? 'Show less' : `Show all ${text.length} characters`}
-        </button>
+        </Button>
       )}
     </React.Fragment>
   );
@@ -99,18 +101,13 @@ function LongTable({fields, label}: {fields: Field[]; label: string}): React.Rea
       <VirtualList
         count={fields.length}
         rowHeight={rowHeight}
+        className='moorpin-virtual'
         height={rowHeight * 12}
         label={`${label}: ${plural(fields.length, 'field')}`}
-        row={(i) => {
-          const row = fields[i] as Field;
-          return (
-            <button type='button' className={`moorpin-long__row${i === chosen ? ' moorpin-long__row--chosen' : ''}`} aria-pressed={i === chosen} onClick={() => setChosen(i === chosen ? -1 : i)}>
-              <span>{fieldPath(row.pointer)}</span>
-              <code className='moorpin-value--target'>{oneLine(row, 'target')}</code>
-              <code className='moorpin-value--live'>{oneLine(row, 'live')}</code>
-            </button>
-          );
-        }}
+        chosen={chosen}
+        choose={setChosen}
+        look={() => 'moorpin-long__row'}
+        row={(i) => <LongRow field={fields[i] as Field} />}
       />
       {field === undefined ? (
         <p className='moorpin-muted'>
@@ -122,6 +119,17 @@ function LongTable({fields, label}: {fields: Field[]; label: string}): React.Rea
     </div>
   );
 }
+
+/** One field on a line; scrolling draws only those that come into sight. */
+const LongRow = React.memo(function LongRow({field}: {field: Field}): React.ReactElement {
+  return (
+    <React.Fragment>
+      <span>{fieldPath(field.pointer)}</span>
+      <code className='moorpin-value--target'>{oneLine(field, 'target')}</code>
+      <code className='moorpin-value--live'>{oneLine(field, 'live')}</code>
+    </React.Fragment>
+  );
+});
 
 function oneLine(field: Field, side: 'target' | 'live'): string {
   return line(sideText(field, side).slice(0, 200));

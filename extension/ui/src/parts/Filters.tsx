@@ -1,6 +1,7 @@
 import * as React from 'react';
 import type {ViewState} from '../state';
 import {line, mechanismLabel, plural} from '../text';
+import {Button} from './Button';
 import {Icon} from './Icon';
 
 interface Props {
@@ -31,9 +32,9 @@ export function Filters({state, onChange, mechanisms, kinds, shown, total}: Prop
         {shown === total ? plural(total, 'finding') : `${shown} of ${plural(total, 'finding')}`}
       </span>
       {narrowed && (
-        <button type='button' className='moorpin-link' onClick={() => onChange({mechanism: '', kind: '', action: false, search: ''})}>
+        <Button look='link' onClick={() => onChange({mechanism: '', kind: '', action: false, search: ''})}>
           Clear filters
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import {fixLabel, resourceName, show, whereLabel} from '../text';
 import type {Finding} from '../types';
+import {Button} from './Button';
 import {Icon} from './Icon';
 import {Snippet} from './Snippet';
 
@@ -32,9 +33,9 @@ export function FixList({finding, argocdVersion}: {finding: Finding; argocdVersi
         ))}
       </ol>
       {fixes.length > 1 && (
-        <button type='button' className='moorpin-link' aria-expanded={all} onClick={() => setAll(!all)}>
+        <Button look='link' aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? 'Show the recommended fix only' : `Show ${fixes.length - 1} other ${fixes.length === 2 ? 'way' : 'ways'}`}
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -2,6 +2,7 @@
 import * as React from 'react';
 import type {MoorpinError, Trouble} from '../errors';
 import {show} from '../text';
+import {Button} from './Button';
 import {Icon} from './Icon';
 import {Snippet} from './Snippet';
 
@@ -14,10 +15,10 @@ interface Advice {
 
 const config = `extension.config.moorpin: |
   services:
-    - url: http://moorpin-extension.argocd.svc:8080
-      headers:
-        - name: Moorpin-Secret
-          value: $moorpin-extension:secret`;
+  - url: http://moorpin-extension:8080
+    headers:
+    - name: Moorpin-Secret
+      value: '$moorpin-extension:secret'`;
 
 const advices: {[trouble in Trouble]: Advice} = {
   notConfigured: {
@@ -30,7 +31,7 @@ const advices: {[trouble in Trouble]: Advice} = {
   },
   noRight: {
     title: 'You may not use the Drift extension.',
-    text: 'Argo CD lets nobody invoke an extension, not even an admin, before a policy says so. Add this line, with your own role.',
+    text: 'Argo CD lets nobody invoke an extension, not even an admin, before a policy says so. Add this line, with your own role. Where it is there, the AppProject may not permit the cluster of the Application: the answer is the same.',
     lines: [{where: 'argocd-rbac-cm, below data', text: 'policy.moorpin.csv: |\n  p, role:readonly, extensions, invoke, moorpin, allow'}],
   },
   backendDown: {
@@ -62,33 +63,32 @@ const advices: {[trouble in Trouble]: Advice} = {
 interface Props {
   error: MoorpinError;
   retry?: () => void;
-  /** For narrow places: no lines, one sentence. */
-  brief?: boolean;
+  /** It is being tried again. */
+  busy?: boolean;
 }
 
 /** What is wrong and what to do about it. */
-export function Help({error, retry, brief}: Props): React.ReactElement {
+export function Help({error, retry, busy}: Props): React.ReactElement {
   const advice = advices[error.trouble] ?? advices.refused;
   const own = error.trouble === 'refused' || error.trouble === 'busy' || error.trouble === 'versionSkew' || error.trouble === 'tooLarge';
   return (
-    <div className={`moorpin-help${brief === true ? '' : ' white-box'}`} role='alert'>
+    <div className='moorpin-help white-box' role='alert'>
       <h3 className='moorpin-help__title'>
         <Icon name='fa-exclamation-circle' /> {advice.title}
       </h3>
       {own && <p>{show(error.message)}</p>}
       {error.hint !== '' && <p>{show(error.hint)}</p>}
-      {advice.text !== '' && brief !== true && <p>{advice.text}</p>}
-      {brief !== true &&
-        (advice.lines ?? []).map((wanted) => (
-          <div key={wanted.where}>
-            <p className='moorpin-muted'>{wanted.where}:</p>
-            <Snippet text={wanted.text} label={`What to add, ${wanted.where}`} />
-          </div>
-        ))}
+      {advice.text !== '' && <p>{advice.text}</p>}
+      {(advice.lines ?? []).map((wanted) => (
+        <div key={wanted.where}>
+          <p className='moorpin-muted'>{wanted.where}:</p>
+          <Snippet text={wanted.text} label={`What to add, ${wanted.where}`} />
+        </div>
+      ))}
       {retry !== undefined && (
-        <button type='button' className='argo-button argo-button--base' onClick={retry}>
-          Try again
-        </button>
+        <Button look='base' aria-disabled={busy} onClick={retry}>
+          {busy === true ? <Icon name='fa-circle-notch' spin /> : null} {busy === true ? 'Trying again…' : 'Try again'}
+        </Button>
       )}
     </div>
   );

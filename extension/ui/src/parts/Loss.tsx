@@ -2,6 +2,7 @@
 import * as React from 'react';
 import {fieldPath, isMasked, line, ownerText, plural, resourceName, sideText, show} from '../text';
 import type {Field, Finding} from '../types';
+import {Button} from './Button';
 import {Icon} from './Icon';
 import {Time} from './Time';
 
@@ -29,16 +30,16 @@ export function LossLines({finding}: {finding: Finding}): React.ReactElement {
   if (named.length === 0) {
     return (
       <ul className='moorpin-loss__list'>
-        {(finding.loss ?? []).slice(0, mostShown).map((text) => (
-          <li key={text}>{show(text)}</li>
+        {(finding.loss ?? []).slice(0, mostShown).map((text, i) => (
+          <li key={i}>{show(text)}</li>
         ))}
       </ul>
     );
   }
   return (
     <ul className='moorpin-loss__list'>
-      {named.slice(0, mostShown).map((field) => (
-        <li key={field.pointer}>
+      {named.slice(0, mostShown).map((field, i) => (
+        <li key={i}>
           <LossLine field={field} />
         </li>
       ))}
@@ -54,7 +55,8 @@ function LossLine({field}: {field: Field}): React.ReactElement {
       <span className='moorpin-loss__path'>{fieldPath(field.pointer)}</span>: {masked ? 'a hidden value' : <code>{shortened(sideText(field, 'live'))}</code>}
       {field.owner !== undefined && (
         <React.Fragment>
-          , written by <strong>{ownerText(field.owner)}</strong> <Time at={field.owner.time} />
+          , written by <strong>{ownerText(field.owner)}</strong>
+          <Time at={field.owner.time} lead=' ' />
         </React.Fragment>
       )}
       , becomes {masked ? 'another one' : <code>{shortened(sideText(field, 'target'))}</code>}
@@ -78,13 +80,13 @@ export function LossBox({findings, onOpen}: {findings: Finding[]; onOpen: (findi
       <h3>
         <Icon name='fa-exclamation-triangle' /> {destroys ? 'Do not sync yet: a sync destroys data' : 'A sync overwrites live changes'}
       </h3>
-      {findings.slice(0, mostShown).map((finding) => (
-        <div key={`${finding.mechanism} ${resourceName(finding.resource)}`} className='moorpin-loss__item'>
+      {findings.slice(0, mostShown).map((finding, i) => (
+        <div key={i} className='moorpin-loss__item'>
           <p>
             A sync {lossVerb(finding)}{' '}
-            <button type='button' className='moorpin-link' onClick={() => onOpen(finding)}>
+            <Button look='link' onClick={() => onOpen(finding)}>
               {resourceName(finding.resource)}
-            </button>
+            </Button>
           </p>
           <LossLines finding={finding} />
         </div>

@@ -1,5 +1,6 @@
 import * as React from 'react';
 import {show} from '../text';
+import {Button} from './Button';
 import {Icon} from './Icon';
 
 interface Props {
@@ -48,15 +49,14 @@ export function Snippet({text, label}: Props): React.ReactElement {
       <pre tabIndex={0} role='group' aria-label={label}>
         <code>{show(text.replace(/\s+$/, ''))}</code>
       </pre>
-      <button
-        type='button'
-        className='argo-button argo-button--base-o moorpin-copy'
+      <Button
+        className='moorpin-copy'
         aria-label={`${said}: ${label}`}
         onClick={() => {
           void copy(text).then((done) => setState(done ? 'copied' : 'failed'));
         }}>
         <Icon name={state === 'copied' ? 'fa-check' : 'fa-copy'} /> {said}
-      </button>
+      </Button>
       <span className='moorpin-hidden' role='status'>
         {state === '' ? '' : said}
       </span>

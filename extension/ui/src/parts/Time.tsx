@@ -1,8 +1,8 @@
 import * as React from 'react';
 import {exactTime, relativeTime} from '../text';
 
-/** How long ago something was, with the exact time in the user's zone on hover. */
-export function Time({at}: {at?: string}): React.ReactElement | null {
+/** How long ago something was, with the exact time in the user's zone on hover, and what stands before it where there is a time. */
+export function Time({at, lead = ''}: {at?: string; lead?: string}): React.ReactElement | null {
   const [now, setNow] = React.useState(Date.now);
   React.useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 30_000);
@@ -13,8 +13,11 @@ export function Time({at}: {at?: string}): React.ReactElement | null {
     return null;
   }
   return (
-    <time dateTime={at} title={exactTime(at)} className='moorpin-time'>
-      {text}
-    </time>
+    <React.Fragment>
+      {lead}
+      <time dateTime={at} title={exactTime(at)} className='moorpin-time'>
+        {text}
+      </time>
+    </React.Fragment>
   );
 }

@@ -1,6 +1,6 @@
 // A live object line by line, and beside each line who wrote it.
 import * as React from 'react';
-import {useRows} from '../parts/useRows';
+import {VirtualList} from '../parts/VirtualList';
 import {line as oneLine} from '../text';
 import type {Finding, KubeObject} from '../types';
 import {BlameDetails} from './BlameDetails';
@@ -11,7 +11,6 @@ import {authorOf, countAuthors, lastWriter, nameOfAuthor} from './words';
 import type {Author} from './words';
 
 const rowHeight = 24;
-const pageRows = 20;
 
 interface Props {
   resource: KubeObject;
@@ -56,7 +55,7 @@ export function Blame({resource, kind, findings}: Props): React.ReactElement {
           {selected === undefined ? (
             <p className='moorpin-muted'>Choose a line to see its value, who wrote it and when.</p>
           ) : (
-            <BlameDetails line={selected} kind={kind} finding={findingAt(differing, selected.pointer)} />
+            <BlameDetails line={selected} kind={kind} recorded={ownership.writers.length > 0} finding={findingAt(differing, selected.pointer)} />
           )}
         </div>
       </div>
@@ -74,112 +73,41 @@ interface LinesProps {
 
 /** The lines in sight; arrow keys move, the chosen line has its details below. */
 function Lines({lines, kind, differing, chosen, choose}: LinesProps): React.ReactElement {
-  const rows = useRows(lines.length, rowHeight);
-  const id = useId('moorpin-line');
-  const at = lines.findIndex((line) => line.pointer === chosen);
-  const move = (to: number): void => {
-    const line = lines[Math.min(Math.max(0, to), lines.length - 1)];
-    if (line !== undefined) {
-      choose(line.pointer);
-      rows.reveal(lines.indexOf(line));
-    }
-  };
-  const onKeyDown = (event: React.KeyboardEvent): void => {
-    const to = target(event.key, at, lines.length);
-    if (to !== undefined) {
-      event.preventDefault();
-      move(to);
-    }
-  };
+  const differs = (line: Line): boolean => line.value !== undefined && findingAt(differing, line.pointer) !== undefined;
   if (lines.length === 0) {
     return <p className='white-box moorpin-blame__lines moorpin-muted'>No field matches.</p>;
   }
-  const drawn = lines.slice(rows.first, rows.end);
+  const at = (row: number): Line => lines[row] as Line;
   return (
-    <div
+    <VirtualList
+      count={lines.length}
+      rowHeight={rowHeight}
       className='white-box moorpin-blame__lines'
-      ref={rows.ref}
-      onScroll={rows.onScroll}
-      role='listbox'
-      tabIndex={0}
-      aria-label='Fields and who wrote them'
-      aria-activedescendant={at >= rows.first && at < rows.end ? `${id}-${at}` : undefined}
-      onKeyDown={onKeyDown}>
-      <div role='presentation' style={{height: lines.length * rowHeight, position: 'relative'}}>
-        <div role='presentation' style={{position: 'absolute', top: rows.first * rowHeight, left: 0, right: 0}}>
-          {drawn.map((line, i) => {
-            const row = rows.first + i;
-            return (
-              <Row
-                key={line.pointer}
-                id={`${id}-${row}`}
-                line={line}
-                above={lines[row - 1]}
-                kind={kind}
-                differs={findingAt(differing, line.pointer) !== undefined}
-                place={row + 1}
-                of={lines.length}
-                chosen={row === at}
-                choose={choose}
-              />
-            );
-          })}
-        </div>
-      </div>
-    </div>
+      label='Fields and who wrote them'
+      chosen={lines.findIndex((line) => line.pointer === chosen)}
+      choose={(row) => choose(at(row).pointer)}
+      look={(row) => `moorpin-line${differs(at(row)) ? ' moorpin-line--differs' : ''}`}
+      row={(row) => <Row line={at(row)} above={lines[row - 1]} kind={kind} marked={differs(at(row))} />}
+    />
   );
 }
 
-/** Where a key leads from a row. */
-function target(key: string, at: number, count: number): number | undefined {
-  switch (key) {
-    case 'ArrowDown':
-      return at + 1;
-    case 'ArrowUp':
-      return at < 0 ? 0 : at - 1;
-    case 'PageDown':
-      return at + pageRows;
-    case 'PageUp':
-      return at - pageRows;
-    case 'Home':
-      return 0;
-    case 'End':
-      return count - 1;
-  }
-  return undefined;
-}
-
 interface RowProps {
-  id: string;
   line: Line;
   above: Line | undefined;
   kind: string;
-  differs: boolean;
-  place: number;
-  of: number;
-  chosen: boolean;
-  choose: (pointer: string) => void;
+  /** It differs from Git. */
+  marked: boolean;
 }
 
-/** One line; scrolling draws only those that come into sight. */
-const Row = React.memo(function Row({id, line, above, kind, differs, place, of, chosen, choose}: RowProps): React.ReactElement {
+/** What stands on one line; scrolling draws only those that come into sight. */
+const Row = React.memo(function Row({line, above, kind, marked}: RowProps): React.ReactElement {
   const author = authorOf(line, kind);
   const last = lastWriter(line);
   const label = last === undefined ? nameOfAuthor(author) : oneLine(last.manager);
   const repeated = above !== undefined && above.value !== undefined && lastWriter(above) === last && authorOf(above, kind) === author;
-  const marked = differs && line.value !== undefined;
   return (
-    // The list holds the focus and hears the keys; a click only chooses.
-    // eslint-disable-next-line jsx-a11y/click-events-have-key-events
-    <div
-      id={id}
-      className={`moorpin-line${marked ? ' moorpin-line--differs' : ''}`}
-      role='option'
-      aria-selected={chosen}
-      aria-setsize={of}
-      aria-posinset={place}
-      tabIndex={-1}
-      onClick={() => choose(line.pointer)}>
+    <React.Fragment>
       <span className={`moorpin-line__who${line.value === undefined ? '' : ` moorpin-by--${author}`}`}>
         {line.value === undefined ? '' : <span className={repeated ? 'moorpin-hidden' : undefined}>{label}</span>}
       </span>
@@ -189,7 +117,7 @@ const Row = React.memo(function Row({id, line, above, kind, differs, place, of, 
         {line.value !== undefined && oneLine(line.value)}
         {marked && <span className='moorpin-hidden'> (differs from Git)</span>}
       </span>
-    </div>
+    </React.Fragment>
   );
 });
 
@@ -219,16 +147,4 @@ function findingAt(differing: Map<string, Finding>, pointer: string): Finding | 
     }
   }
   return undefined;
-}
-
-let ids = 0;
-
-/** An id that no other element has. */
-function useId(prefix: string): string {
-  const ref = React.useRef('');
-  if (ref.current === '') {
-    ids += 1;
-    ref.current = `${prefix}-${ids}`;
-  }
-  return ref.current;
 }

@@ -13,11 +13,13 @@ const mostShown = 4000;
 interface Props {
   line: Line;
   kind: string;
+  /** The object carries managedFields. */
+  recorded: boolean;
   finding: Finding | undefined;
 }
 
 /** Everything that is known of one line: its place, its value, and all its writers. */
-export function BlameDetails({line, kind, finding}: Props): React.ReactElement {
+export function BlameDetails({line, kind, recorded, finding}: Props): React.ReactElement {
   const writers = line.writers.slice().sort((a, b) => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0));
   return (
     <React.Fragment>
@@ -29,7 +31,7 @@ export function BlameDetails({line, kind, finding}: Props): React.ReactElement {
         </p>
       )}
       {line.value === undefined && <p className='moorpin-muted'>The fields below say who wrote them.</p>}
-      {line.value !== undefined && writers.length === 0 && <p>{explainAuthor(authorOf(line, kind))}</p>}
+      {line.value !== undefined && writers.length === 0 && recorded && <p>{explainAuthor(authorOf(line, kind))}</p>}
       {writers.length > 0 && (
         <ul className='moorpin-plain' aria-label='Writers, the latest first'>
           {writers.map((writer, i) => (
@@ -50,12 +52,7 @@ function WriterText({writer, kind}: {writer: Writer; kind: string}): React.React
       <span className={`moorpin-author moorpin-by--${role}`}>{nameOfAuthor(role)}</span> <strong>{oneLine(writer.manager)}</strong>
       {writer.operation !== '' && ` by ${oneLine(writer.operation)}`}
       {writer.subresource !== '' && ` of ${oneLine(writer.subresource)}`}
-      {writer.time !== '' && (
-        <React.Fragment>
-          {', '}
-          <Time at={writer.time} />
-        </React.Fragment>
-      )}
+      <Time at={writer.time} lead=', ' />
     </React.Fragment>
   );
 }

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import {nameOf} from '../api';
 import {useReport} from '../panel/shared';
+import {Button} from '../parts/Button';
 import {FindingCard} from '../parts/FindingCard';
 import {Help} from '../parts/Help';
 import {Icon} from '../parts/Icon';
@@ -30,7 +31,7 @@ function Tab({application, resource, about}: TabProps): React.ReactElement {
   const place = placeOf(application, about);
   const [deep, setDeep] = React.useState(false);
   const ask = place === 'flagged' || place === 'application' || deep;
-  const {loaded, error, loading, again} = useReport(application, {ask, all: deep && place !== 'application'});
+  const {loaded, error, loading, step, again} = useReport(application, {ask, all: deep && place !== 'application'});
   const findings = React.useMemo(() => (loaded?.answer.report.findings ?? []).filter((finding) => isAbout(finding, about)), [loaded, about.group, about.kind, about.namespace, about.name]);
   return (
     <div className='moorpin moorpin-tab'>
@@ -38,9 +39,9 @@ function Tab({application, resource, about}: TabProps): React.ReactElement {
       <section aria-label='Why it differs from Git'>
         <h3>Why it differs from Git</h3>
         {!ask && <Quiet place={place} seek={() => setDeep(true)} />}
-        {ask && error !== undefined && <Help error={error} retry={again} />}
-        {ask && loading && loaded === undefined && <Loading step='Finding out why' rows={2} />}
-        {ask && loaded !== undefined && <Findings findings={findings} name={resourceName(about)} argocdVersion={loaded.capabilities.argocdVersion} />}
+        {ask && error !== undefined && <Help error={error} retry={again} busy={loading} />}
+        {ask && loading && loaded === undefined && <Loading step={step ?? 'Finding out why'} rows={2} />}
+        {ask && loaded !== undefined && <Findings findings={findings} flagged={place === 'flagged'} argocdVersion={loaded.argocdVersion} />}
         {ask && loaded !== undefined && (
           <p>
             <ViewLink app={application}>All findings of {nameOf(application)}</ViewLink>
@@ -68,9 +69,9 @@ function Quiet({place, seek}: {place: Place; seek: () => void}): React.ReactElem
           : 'Argo CD does not compare this resource with Git: it belongs to one that it manages.'}
       </p>
       {place === 'synced' && (
-        <button type='button' className='argo-button argo-button--base-o' onClick={seek}>
+        <Button onClick={seek}>
           Look for changes that Argo CD does not compare
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -78,18 +79,20 @@ function Quiet({place, seek}: {place: Place; seek: () => void}): React.ReactElem
 
 interface FindingsProps {
   findings: Finding[];
-  name: string;
+  /** Argo CD calls the resource OutOfSync. */
+  flagged: boolean;
   argocdVersion: string | undefined;
 }
 
 /** The findings about the resource, all open: this is what the tab is for. */
-function Findings({findings, name, argocdVersion}: FindingsProps): React.ReactElement {
+function Findings({findings, flagged, argocdVersion}: FindingsProps): React.ReactElement {
   const [closed, setClosed] = React.useState<Set<number>>(new Set());
   if (findings.length === 0) {
     return (
-      <div className='white-box moorpin-notice moorpin-notice--good'>
+      <div className={`white-box moorpin-notice${flagged ? '' : ' moorpin-notice--good'}`}>
         <p>
-          <Icon name='fa-check-circle' /> Nothing to explain: the report has no finding about {name}.
+          <Icon name={flagged ? 'fa-question-circle' : 'fa-check-circle'} />{' '}
+          {flagged ? 'Argo CD called this resource OutOfSync, and the report no longer finds a difference here.' : 'Nothing to explain: the report has no finding here.'}
         </p>
       </div>
     );
@@ -146,7 +149,7 @@ function isSame(status: ResourceStatus, about: ResourceRef): boolean {
   return resourceKey({...status, group: status.group ?? ''}) === resourceKey(about);
 }
 
-/** Whether a finding is about the object; that of a shared object counts, whatever its namespace says. */
+/** Whether a finding is about the object, whatever the version. */
 function isAbout(finding: Finding, about: ResourceRef): boolean {
   return resourceKey(finding.resource) === resourceKey(about);
 }

@@ -1,6 +1,7 @@
 import * as React from 'react';
 import {nameOf} from '../api';
 import {SyncBadge} from '../parts/Badge';
+import {Button} from '../parts/Button';
 import {Icon} from '../parts/Icon';
 import {ViewLink} from '../parts/ViewLink';
 import {line, mechanismLabel, plural, show} from '../text';
@@ -23,9 +24,9 @@ export function GroupTable({groups}: {groups: Group[]}): React.ReactElement {
         </div>
       </div>
       <ul className='moorpin-plain' aria-label='Why Applications drift'>
-        {groups.map((group) => (
+        {groups.map((group, i) => (
           <li key={group.mechanism}>
-            <Row group={group} open={open === group.mechanism} toggle={() => setOpen(open === group.mechanism ? undefined : group.mechanism)} />
+            <Row group={group} id={`moorpin-group-${i}`} open={open === group.mechanism} toggle={() => setOpen(open === group.mechanism ? undefined : group.mechanism)} />
           </li>
         ))}
       </ul>
@@ -35,12 +36,12 @@ export function GroupTable({groups}: {groups: Group[]}): React.ReactElement {
 
 interface RowProps {
   group: Group;
+  id: string;
   open: boolean;
   toggle: () => void;
 }
 
-function Row({group, open, toggle}: RowProps): React.ReactElement {
-  const id = `moorpin-group-${group.mechanism}`;
+function Row({group, id, open, toggle}: RowProps): React.ReactElement {
   return (
     <div className='argo-table-list__row moorpin-why'>
       <button type='button' className='row moorpin-why__head' aria-expanded={open} aria-controls={id} onClick={toggle}>
@@ -89,9 +90,9 @@ function Applications({group}: {group: Group}): React.ReactElement {
         ))}
       </ul>
       {group.affected.length > most && (
-        <button type='button' className='argo-button argo-button--base-o' onClick={() => setMost(most + page)}>
+        <Button onClick={() => setMost(most + page)}>
           Show {Math.min(page, group.affected.length - most)} more of {group.affected.length}
-        </button>
+        </Button>
       )}
     </React.Fragment>
   );

@@ -1,4 +1,5 @@
 import * as React from 'react';
+import {Button} from '../parts/Button';
 
 interface Props {
   done: number;
@@ -16,9 +17,9 @@ export function Progress({done, total, stop}: Props): React.ReactElement {
       <span className='moorpin-muted'>
         {done} of {total} reports
       </span>
-      <button type='button' className='argo-button argo-button--base-o' onClick={stop}>
+      <Button onClick={stop}>
         Stop
-      </button>
+      </Button>
     </div>
   );
 }

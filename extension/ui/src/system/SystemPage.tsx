@@ -1,8 +1,10 @@
 import * as React from 'react';
 import {nameOf} from '../api';
+import {Button} from '../parts/Button';
 import {Help} from '../parts/Help';
 import {Icon} from '../parts/Icon';
 import {Loading} from '../parts/Loading';
+import {Time} from '../parts/Time';
 import {line, mechanismLabel, plural} from '../text';
 import {Failures} from './Failures';
 import {GroupTable} from './GroupTable';
@@ -54,13 +56,24 @@ export function SystemPage(): React.ReactElement {
             ))}
           </select>
         </label>
-        <button type='button' className='argo-button argo-button--base-o' onClick={fleet.again}>
+        <Button onClick={fleet.again}>
           <Icon name='fa-sync-alt' /> Refresh
-        </button>
+        </Button>
+        <Oldest entries={shown} />
       </div>
       <Reports fleet={fleet} />
       <Body entries={shown} retry={fleet.read} />
     </div>
+  );
+}
+
+/** How old the oldest of the reports is. */
+function Oldest({entries}: {entries: Entry[]}): React.ReactElement | null {
+  const oldest = entries.reduce((least, {at}) => Math.min(least, at ?? Infinity), Infinity);
+  return oldest === Infinity ? null : (
+    <span className='moorpin-muted'>
+      Oldest report: <Time at={new Date(oldest).toISOString()} />
+    </span>
   );
 }
 
@@ -103,9 +116,9 @@ function Reports({fleet}: {fleet: ReturnType<typeof useFleet>}): React.ReactElem
   if (open > 0 && commonError(fleet.entries) === undefined) {
     return (
       <div className='moorpin-filters'>
-        <button type='button' className='argo-button argo-button--base' onClick={fleet.read}>
+        <Button look='base' onClick={fleet.read}>
           Read {plural(open, 'report')}
-        </button>
+        </Button>
         <span className='moorpin-muted'>{open > unasked ? 'A few at a time; you can stop, and go on later.' : 'These have no report yet.'}</span>
       </div>
     );

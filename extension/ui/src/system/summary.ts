@@ -1,5 +1,5 @@
 // Adds up the reports of many Applications by mechanism: what needs somebody first.
-import {severity} from '../text';
+import {severity, urgency} from '../text';
 import type {Application, Report, Sync} from '../types';
 
 /** What of a report is kept: how often a mechanism is at work, and no value of any field. */
@@ -19,6 +19,8 @@ export interface Entry {
   application: Application;
   /** By mechanism; absent while nobody asked, or when the report could not be had. */
   counts?: Count[];
+  /** When that was, in milliseconds. */
+  at?: number;
   /** Why there is no report. */
   error?: unknown;
 }
@@ -68,11 +70,11 @@ export function groupsOf(entries: Entry[]): Group[] {
   }
   const sorted = Array.from(groups.values());
   sorted.forEach((group) => group.affected.sort((a, b) => byUrgency(a.count, b.count)));
-  return sorted.sort((a, b) => severity(b.sync) - severity(a.sync) || b.affected.length - a.affected.length || byUrgency(a, b));
+  return sorted.sort((a, b) => urgency(b) - urgency(a) || b.affected.length - a.affected.length || byUrgency(a, b));
 }
 
 function byUrgency(a: Count, b: Count): number {
-  return severity(b.sync) - severity(a.sync) || b.findings - a.findings || (a.mechanism < b.mechanism ? -1 : 1);
+  return urgency(b) - urgency(a) || b.findings - a.findings || (a.mechanism < b.mechanism ? -1 : 1);
 }
 
 /** Which Applications are worth a report: those that Argo CD does not call Synced. */

@@ -64,7 +64,7 @@ export function useFleet(): Fleet {
         if (controller.signal.aborted) {
           return;
         }
-        const found = apps.filter((app) => typeof app?.metadata?.name === 'string').map((application): Entry => ({application, counts: recall(application)}));
+        const found = apps.map((application): Entry => ({application, ...recall(application)}));
         setListing(false);
         setEntries(found);
         if (found.filter(isOpen).length <= unasked) {
@@ -123,6 +123,7 @@ async function readReports(known: Entry[], {signal, entries, progress}: Reading)
     ask: async (entry) => {
       const {answer} = await load(entry.application, {signal});
       entry.counts = countsOf(answer.report);
+      entry.at = Date.now();
       remember(entry.application, entry.counts);
       return entry.counts;
     },
