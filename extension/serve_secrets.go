@@ -102,6 +102,7 @@ func (s *secretFiles) reload() {
 		switch {
 		case err != nil:
 			said = append(said, err.Error())
+			s.complain(err)
 			s.accepted[i], secret = nil, nil
 		case bytes.Equal(secret, s.read[i]):
 			s.accepted[i] = secret
@@ -109,11 +110,6 @@ func (s *secretFiles) reload() {
 		s.read[i] = secret
 		if s.accepted[i] != nil {
 			secrets = append(secrets, s.accepted[i])
-		}
-	}
-	for _, complaint := range said {
-		if !slices.Contains(s.said, complaint) {
-			s.log.Warn("a secret is not accepted", "reason", complaint)
 		}
 	}
 	s.said = said
@@ -126,6 +122,18 @@ func (s *secretFiles) reload() {
 		return
 	}
 	s.log.Info("the secrets changed", "accepted", len(secrets))
+}
+
+// complain logs why a file holds no secret, once. One that is not there is usual while
+// another is: a rotation adds and removes it.
+func (s *secretFiles) complain(err error) {
+	switch {
+	case slices.Contains(s.said, err.Error()):
+	case errors.Is(err, fs.ErrNotExist):
+		s.log.Info("a secret's file is not there", "reason", err.Error())
+	default:
+		s.log.Warn("a secret is not accepted", "reason", err.Error())
+	}
 }
 
 // readSecret reads one secret: what the file holds, spaces and line breaks around it
