@@ -213,7 +213,7 @@ func fetch(ctx context.Context, url string) (string, error) {
 	}
 	defer func() { _ = response.Body.Close() }() // only read from
 	if response.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("read metrics: %s answers %s", url, response.Status)
+		return "", fmt.Errorf("read metrics: %s answers %s", response.Request.URL.Redacted(), response.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, mostMetrics))
 	if err != nil {

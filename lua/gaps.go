@@ -1,6 +1,7 @@
 package lua
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,15 +76,11 @@ func (g *gapping) run(command *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	kinds := checks.Kinds()
-	if len(g.crds) > 0 || from.there() {
-		objects, warnings, err := readCRDs(ctx, g.crds, from)
-		if err != nil {
-			return err
-		}
-		warn(errs, warnings...)
-		kinds = kindsOf(objects)
+	kinds, passed, err := g.kinds(ctx, checks, from)
+	if err != nil {
+		return err
 	}
+	warn(errs, passed...)
 	rows := gaps.Find(kinds, checks)
 	if from.there() {
 		warnings, err := gaps.Census(ctx, from, rows)
@@ -95,7 +92,11 @@ func (g *gapping) run(command *cobra.Command) error {
 	if err := g.write(command.OutOrStdout(), rows); err != nil {
 		return fmt.Errorf("write the list: %w", err)
 	}
-	if count := gaps.Count(rows); g.check && count > 0 {
+	count := gaps.Count(rows)
+	switch {
+	case g.check && len(passed) > 0:
+		return cli.Mistake(errors.New("--check: what was passed over, see the warnings, may hold kinds without a health check"))
+	case g.check && count > 0:
 		return cli.Found(fmt.Errorf("--check: %d kinds have no health check; \"moorpin lua generate\" writes them", count))
 	}
 	return nil
@@ -128,15 +129,28 @@ func (g *gapping) checks(command *cobra.Command, from cluster) (overrides.Set, e
 	return overrides.Parse(data) //nolint:wrapcheck // it names argocd-cm and the key
 }
 
-// kindsOf returns the kinds that CRDs define; what has none is no CRD.
-func kindsOf(crds []manifest.Object) []schema.GroupKind {
-	kinds := make([]schema.GroupKind, 0, len(crds))
-	for _, crd := range crds {
-		if kind, err := kindOf(crd); err == nil {
-			kinds = append(kinds, kind)
-		}
+// kinds returns the kinds to look at, and a sentence for each file or CRD that had to be
+// passed over. That there is none at all is an error: nothing was looked at.
+func (g *gapping) kinds(ctx context.Context, checks overrides.Set, from cluster) (kinds []schema.GroupKind, passed []string, err error) {
+	if len(g.crds) == 0 && !from.there() {
+		return checks.Kinds(), nil, nil
 	}
-	return kinds
+	crds, passed, err := readCRDs(ctx, g.crds, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, crd := range crds {
+		kind, err := kindOf(crd)
+		if err != nil {
+			passed = append(passed, err.Error())
+			continue
+		}
+		kinds = append(kinds, kind)
+	}
+	if len(kinds) == 0 && len(g.crds) > 0 {
+		return nil, nil, cli.Mistake(errors.Join(errors.New("--crds: no CRD is there"), errors.New(strings.Join(passed, "\n"))))
+	}
+	return kinds, passed, nil
 }
 
 var errNoKind = errors.New("spec.group and spec.names.kind must be there")

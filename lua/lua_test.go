@@ -212,6 +212,7 @@ func TestMistakes(t *testing.T) {
 		"both":             {[]string{"install", "--uninstall", "x"}, "--uninstall"},
 		"gaps format":      {[]string{"gaps", "-o", "csv"}, "csv"},
 		"gaps of nothing":  {[]string{"gaps"}, "--kubeconfig"},
+		"gaps in no CRD":   {[]string{"gaps", "--check", "--crds", t.TempDir()}, "no CRD is there"},
 		"no ConfigMap":     {[]string{"gaps", "--argocd-cm", filepath.Join(crds, "flag.yaml")}, "no ConfigMap"},
 	}
 	for name, test := range tests {

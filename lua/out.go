@@ -50,7 +50,7 @@ func isOurs(entry fs.DirEntry) bool {
 	case suiteFolder:
 		return entry.IsDir()
 	case patchFile, markdownFile, htmlFile:
-		return true
+		return !entry.IsDir()
 	default:
 		return !entry.IsDir() && strings.HasSuffix(name, scriptSuffix) && strings.Contains(name, "_")
 	}

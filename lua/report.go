@@ -77,7 +77,7 @@ func markdown(rows []reportRow) string {
 func cell(text string) string {
 	escaped := &strings.Builder{}
 	for _, letter := range inert(text) {
-		if strings.ContainsRune("\\`*_{}[]<>#|~!&", letter) {
+		if strings.ContainsRune("\\`*_{}[]<>#|~!&@", letter) {
 			escaped.WriteByte('\\')
 		}
 		escaped.WriteRune(letter)

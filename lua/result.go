@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/moorpin/moorpin/lua/generate"
 	"github.com/moorpin/moorpin/lua/overrides"
@@ -66,6 +67,10 @@ func distinct(crds []manifest.Object) ([]source, []result) {
 			bad = append(bad, result{kind: schema.GroupKind{Kind: crd.Name()}, outcome: refused, why: err.Error()})
 			continue
 		}
+		if why := misnamed(kind); why != "" {
+			bad = append(bad, result{kind: kind, outcome: refused, why: fmt.Sprintf("%s: %s", crd.Origin, why)})
+			continue
+		}
 		first, seen := at[kind]
 		switch {
 		case !seen:
@@ -79,6 +84,19 @@ func distinct(crds []manifest.Object) ([]source, []result) {
 		bad = append(bad, result{kind: kind, outcome: refused, why: why})
 	}
 	return slices.DeleteFunc(sources, func(s source) bool { return disagree[s.kind] != "" }), bad
+}
+
+// misnamed says why no API server takes a kind of this name; empty for one that it takes.
+// The name becomes those of files and of a key in argocd-cm, where one that is malformed
+// takes all settings of Argo CD away.
+func misnamed(kind schema.GroupKind) string {
+	problems := validation.IsDNS1123Subdomain(kind.Group)
+	problems = append(problems, validation.IsDNS1035Label(strings.ToLower(kind.Kind))...)
+	problems = append(problems, validation.IsConfigMapKey(overrides.HealthKey(kind))...)
+	if len(problems) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the group %q and the kind %q are no names that an API server takes: %s", kind.Group, kind.Kind, problems[0])
 }
 
 // derive makes the check for one CRD, unproven as yet.

@@ -14,6 +14,8 @@ type crd struct {
 	status, spec map[string]any
 	// hasStatus tells that objects have a status at all, described or not.
 	hasStatus bool
+	// unpruned tells that the API server keeps fields that the schema does not know.
+	unpruned bool
 	// anything tells that nothing in the schema or beside it speaks of a status.
 	anything bool
 	// replicas is the path of the wanted replicas of the scale subresource.
@@ -51,6 +53,9 @@ func readCRD(object map[string]any) (crd, error) {
 		found, _ := field(spec, name)
 		return found
 	}
+	// In v1beta1 nothing is pruned unless it is asked for, in v1 the other way round.
+	unpruned, said := field(spec, "preserveUnknownFields")
+	result.unpruned = unpruned == true || !said && strings.HasSuffix(apiVersion, "/v1beta1")
 	result.readColumns(either("additionalPrinterColumns"))
 	validation := either("schema")
 	if validation == nil {
@@ -87,12 +92,11 @@ func (c *crd) readColumns(columns any) {
 func (c *crd) readSchema(root, subresources any) {
 	c.status, c.hasStatus = property(root, "status")
 	c.spec, _ = property(root, "spec")
-	if _, ok := field(subresources, "status"); ok {
-		c.hasStatus = true
-	}
-	// A status that the schema does not know is pruned, unless nothing is.
-	if properties(root) == nil {
-		c.anything = !c.hasStatus
+	// A status that the schema does not know is pruned, unless it knows nothing at all or
+	// keeps what it does not know.
+	if keeps, _ := field(root, "x-kubernetes-preserve-unknown-fields"); properties(root) == nil || keeps == true || c.unpruned {
+		_, subresource := field(subresources, "status")
+		c.anything = !c.hasStatus && !subresource
 		c.hasStatus = true
 	}
 	scale, _ := field(subresources, "scale")

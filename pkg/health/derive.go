@@ -38,15 +38,27 @@ type derivation struct {
 // grades orders the grades, the best first.
 var grades = []Grade{Column, Enum, Convention, Nothing}
 
+// maxRules and maxNeeded bound what is made of one CRD, far above what real ones have: a
+// check runs for each object, and has a second.
+const (
+	maxRules  = 60
+	maxNeeded = 16
+)
+
 // found adds a rule with its evidence.
 func (d *derivation) found(rule Rule, grade Grade, evidence string) {
+	if len(d.check.Rules) == maxRules {
+		return
+	}
 	if slices.ContainsFunc(d.check.Rules, func(have Rule) bool {
 		return have.Signal == rule.Signal && slices.Equal(have.Path, rule.Path)
 	}) {
 		return
 	}
 	d.check.Rules = append(d.check.Rules, rule)
-	d.check.Evidence = append(d.check.Evidence, evidence)
+	if !slices.Contains(d.check.Evidence, evidence) {
+		d.check.Evidence = append(d.check.Evidence, evidence)
+	}
 	if slices.Index(grades, grade) < slices.Index(grades, d.check.Grade) {
 		d.check.Grade = grade
 	}
@@ -181,7 +193,7 @@ func (d *derivation) columnTypes() []string {
 	if len(types) > 1 {
 		types = slices.DeleteFunc(types, func(kind string) bool { return kind == "Active" })
 	}
-	return types
+	return types[:min(len(types), maxNeeded)]
 }
 
 // conditionOf returns the type that a column such as

@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -249,5 +250,63 @@ func TestDeriveIgnoresNames(t *testing.T) {
 	}
 	if diff := cmp.Diff(first.Rules, second.Rules); diff != "" {
 		t.Errorf("another name gives other rules:\n%s", diff)
+	}
+}
+
+// TestDeriveBounds holds that a CRD of thousands of columns or fields gives a check that
+// can still be proven and run.
+func TestDeriveBounds(t *testing.T) {
+	columns := make([]any, 0, 5000)
+	fields := map[string]any{}
+	for i := range 5000 {
+		columns = append(columns, map[string]any{"name": "c", "type": "string", "jsonPath": fmt.Sprintf(".status.conditions[?(@.type==\"Ready%c%c%c\")].status", 'A'+i%26, 'a'+i/26%26, 'a'+i/676)})
+		condition := map[string]any{"type": "object", "properties": map[string]any{"type": map[string]any{"type": "string"}, "status": map[string]any{"type": "string"}}}
+		fields[fmt.Sprintf("part%d", i)] = map[string]any{"type": "object", "properties": map[string]any{"conditions": map[string]any{"type": "array", "items": condition}}}
+	}
+	check, err := health.Derive(map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": map[string]any{
+		"group": "example.org", "names": map[string]any{"kind": "Wide"}, "scope": "Namespaced",
+		"versions": []any{map[string]any{"name": "v1", "storage": true, "additionalPrinterColumns": columns, "schema": map[string]any{"openAPIV3Schema": map[string]any{
+			"type": "object", "properties": map[string]any{"status": map[string]any{"type": "object", "properties": fields}},
+		}}}},
+	}}, health.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := 0
+	for _, rule := range check.Rules {
+		needed = max(needed, len(rule.Needed))
+	}
+	if len(check.Rules) < 10 || len(check.Rules) > 100 || needed < 2 || needed > 50 {
+		t.Errorf("%d rules, %d condition types", len(check.Rules), needed)
+	}
+}
+
+// TestDerivePruned holds that a status which the API server drops is none to wait for.
+func TestDerivePruned(t *testing.T) {
+	const crd = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+spec:
+  group: example.org
+  names: {kind: Password}
+  versions:
+  - name: v1
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}
+`
+	for name, test := range map[string]struct {
+		kept bool
+		crd  string
+	}{
+		"pruned":                    {false, crd},
+		"kept at the root":          {true, strings.Replace(crd, "{type: object, properties", "{type: object, x-kubernetes-preserve-unknown-fields: true, properties", 1)},
+		"kept by the CRD":           {true, strings.Replace(crd, "  group:", "  preserveUnknownFields: true\n  group:", 1)},
+		"kept by the older default": {true, strings.Replace(crd, "k8s.io/v1", "k8s.io/v1beta1", 1)},
+	} {
+		check, err := health.Derive(parse(t, test.crd), health.Options{})
+		if err != nil || (check.Grade != health.Nothing) != test.kept {
+			t.Errorf("%s: grade %s, %v: %v", name, check.Grade, check.Evidence, err)
+		}
 	}
 }
