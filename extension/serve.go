@@ -138,7 +138,7 @@ func (s *serving) named() bool {
 }
 
 // service makes and keeps the reports.
-func (s *serving) service(client *argocd.Client, registry prometheus.Registerer) (*report.Service, error) {
+func (s *serving) service(client *argocd.Client, registry *prometheus.Registry) (*report.Service, error) {
 	collect := report.Options{Now: time.Now, Compared: true}
 	if s.kubeconfig != "" || s.inCluster {
 		objects, err := cluster(s.kubeconfig)
@@ -147,10 +147,14 @@ func (s *serving) service(client *argocd.Client, registry prometheus.Registerer)
 		}
 		collect.Cluster, collect.Home = objects, true
 	}
+	observe, err := api.StepObserver(registry)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it names the step
+	}
 	return report.NewService(report.ServiceOptions{
 		Client: client, Collect: collect, Fresh: s.bounds.fresh, CacheBytes: int64(s.bounds.cache) << 20,
 		Workers: s.bounds.workers, Queue: s.bounds.queue, Timeout: s.bounds.timeout - s.bounds.timeout/10,
-		Observe: observe(registry),
+		Observe: observe,
 	}), nil
 }
 
@@ -186,17 +190,6 @@ func newRegistry() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
-}
-
-// observe measures the steps of reports.
-func observe(registry prometheus.Registerer) func(step string, took time.Duration) {
-	steps := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: "moorpin", Subsystem: "extension", Name: "step_seconds",
-		Help:    "How long the steps of a report took: collect, revalidate, classify, preview; cached is an answer that was there.",
-		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10), // 0.1 ms to 26 s
-	}, []string{"step"})
-	registry.MustRegister(steps)
-	return func(step string, took time.Duration) { steps.WithLabelValues(step).Observe(took.Seconds()) }
 }
 
 // monitoring serves what Prometheus and Kubernetes ask for, without a secret.

@@ -52,7 +52,11 @@ func register(registry *prometheus.Registry, collectors ...prometheus.Collector)
 // exports how long the steps of a report took, and by its count of the step "cached"
 // how many were answered from the cache.
 func StepObserver(registry *prometheus.Registry) (func(step string, took time.Duration), error) {
-	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "moorpin_extension_step_seconds", Help: "How long the steps of a report took; the step cached is an answer from the cache.", Buckets: buckets}, []string{"step"})
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "moorpin_extension_step_seconds",
+		Help:    "How long the steps of a report took: collect, revalidate, classify, preview; cached is an answer that was there.",
+		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10), // 0.1 ms to 26 s
+	}, []string{"step"})
 	if err := register(registry, seconds); err != nil {
 		return nil, err
 	}
