@@ -22,6 +22,9 @@ type Config struct {
 	Documents manifest.Limits
 	// Guards and Temporary are folders that messages should not name.
 	Guards, Temporary string
+	// SkipChecks leaves out the checks of sources. Tests set it, to show that
+	// confinement holds alone.
+	SkipChecks bool
 }
 
 // New makes a renderer. It silences logrus, through which Argo CD's libraries would log

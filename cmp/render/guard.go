@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ import (
 
 // guard refuses what Argo CD's renderer should not be asked to do here.
 func (j *job) guard() error {
+	if j.renderer.config.SkipChecks {
+		return nil
+	}
 	switch j.kind {
 	case v1alpha1.ApplicationSourceTypeHelm:
 		return j.guardHelm(j.merged.Helm)
@@ -118,6 +122,13 @@ func (j *job) guardKustomize(options *v1alpha1.ApplicationSourceKustomize) error
 	err = j.guardArguments(options)
 	if err != nil {
 		return err
+	}
+	for _, component := range options.Components {
+		// Argo CD writes it into the kustomization of the app.
+		err = j.guardEntry(filepath.Join(j.app, "kustomization.yaml"), component, map[string]bool{})
+		if err != nil {
+			return err
+		}
 	}
 	return j.guardKustomization(j.app, map[string]bool{})
 }
