@@ -5,6 +5,7 @@
 package attack
 
 import (
+	"encoding/base64"
 	"fmt"
 	"strings"
 )
@@ -12,6 +13,12 @@ import (
 // Secret is what no answer, error or log may hold: the content of the file that
 // [Target.Token] names and of the variable [SecretVariable].
 const Secret = "s3cret-of-the-sidecar"
+
+// Leaks reports whether a text holds the [Secret], plain, in base64 or as a list of bytes.
+func Leaks(text string) bool {
+	return strings.Contains(text, Secret) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(Secret))[:16]) ||
+		strings.Contains(text, strings.Trim(strings.Join(strings.Fields(fmt.Sprint([]byte(Secret))), ","), "[]"))
+}
 
 // SecretVariable is in the environment of the sidecar.
 const SecretVariable = "MOORPIN_TEST_TOKEN"
@@ -55,8 +62,8 @@ type Read struct {
 // checks hold them back. The others are tried because they might.
 var Works = []string{
 	"jsonnet import", "jsonnet import bytes", "jsonnet import upward", "jsonnet argument", "jsonnet second file", "jsonnet third file",
-	"jsonnet variable", "jsonnet from Git alone", "jsonnet environment", "jsonnet own environment", "jsonnet through proc", "jsonnet through root",
-	"helm file name", "helm file list", "helm from Git alone", "helm dependency", "helm dependency of proc", "helm old dependency", "helm nested dependency",
+	"jsonnet variable", "jsonnet from Git alone", "jsonnet environment", "jsonnet through proc", "jsonnet through root",
+	"helm file name", "helm file list", "helm from Git alone", "helm dependency", "helm dependency of proc", "helm old dependency",
 	"kustomize resource", "kustomize through proc", "kustomize nested", "kustomize component", "kustomize source",
 }
 
