@@ -52,8 +52,12 @@ func begin(rpc string) *run {
 	return &run{rpc: rpc, start: time.Now()}
 }
 
+func (r *run) opened(metadata receive.Metadata) {
+	r.env, r.path = metadata.Env, metadata.AppRelPath
+}
+
 func (r *run) received(tree *receive.Tree) {
-	r.env, r.path, r.files, r.bytes = tree.Metadata.Env, tree.Metadata.AppRelPath, tree.Files, tree.Bytes
+	r.files, r.bytes = tree.Files, tree.Bytes
 }
 
 // pinned counts what pinning did, and says once for each kind and reason what
@@ -139,7 +143,7 @@ func explain(ctx context.Context, run *run, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errQueueFull), errors.Is(err, errNoTurn):
+	case errors.Is(err, errQueueFull), errors.Is(err, errNoTurn), errors.Is(err, errGaveWay), errors.Is(err, errHeavy):
 		return status.Errorf(codes.ResourceExhausted, "%v (%s): try again later, or raise --parallelism or --queue of the plugin", err, &run.phases)
 	case errors.As(err, &refused) && refused.Kind == receive.OverLimit:
 		return refusal(codes.ResourceExhausted, err)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -85,16 +86,24 @@ func (s *service) drained(stream contextStream, rpc string, answer func() error)
 	return s.finish(ctx, run, answer())
 }
 
-// generate is the use case: wait for a turn, receive, render, pin.
+// generate is the use case: hear whose request it is, wait for a turn, receive,
+// render, pin.
 func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apiclient.ManifestResponse, error) {
+	run.phases.begin(phaseReceive)
+	opened, err := receive.Open(ctx, from, s.options.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("receive: %w", err)
+	}
+	run.opened(opened.Metadata)
+
 	run.phases.begin(phaseWait)
-	err := s.turn(ctx)
+	turn, err := s.turn(ctx, opened.Metadata)
 	if err != nil {
 		return nil, err
 	}
 	// The turn ends when both the answer and the renderer have: helm may go on
 	// for a while after a deadline.
-	done := last(2, s.gate.leave)
+	done := last(2, func() { turn.leave(errors.Is(ctx.Err(), context.DeadlineExceeded)) })
 	defer done()
 	received := false
 	defer func() {
@@ -104,7 +113,7 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	}()
 
 	run.phases.begin(phaseReceive)
-	tree, err := receive.Unpack(ctx, from, s.options.TreeDir, s.options.Limits)
+	tree, err := opened.Unpack(ctx, s.options.TreeDir)
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
@@ -126,11 +135,11 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	return reply(results)
 }
 
-// turn waits for a turn, which gate.leave gives back.
-func (s *service) turn(ctx context.Context) error {
+// turn waits for a turn, which the caller gives back.
+func (s *service) turn(ctx context.Context, metadata receive.Metadata) (*turn, error) {
 	ctx, cancel := patience(ctx)
 	defer cancel()
-	return s.gate.enter(ctx)
+	return s.gate.enter(ctx, metadata)
 }
 
 // render renders the tree's app. The tree is removed and done called when the
