@@ -11,6 +11,7 @@ import (
 
 	"github.com/moorpin/moorpin/cmp/receive"
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 	"github.com/moorpin/moorpin/pkg/pin"
 )
@@ -105,7 +106,7 @@ func (s *service) finish(ctx context.Context, run *run, err error) error {
 	if broken, found := errors.AsType[*render.Breakdown](err); found {
 		s.options.Log.Error("the renderer panicked", "stack", string(broken.Stack))
 	}
-	err = explain(ctx, run, err)
+	err = shortened(explain(ctx, run, err))
 	level, message := slog.LevelInfo, "answered"
 	if err != nil {
 		level, message = slog.LevelWarn, "refused"
@@ -129,6 +130,19 @@ func (s *service) finish(ctx context.Context, run *run, err error) error {
 	}
 	s.options.Log.LogAttrs(ctx, level, message, attributes...)
 	return err
+}
+
+// maxAnswer bounds the message of an error that is answered: Argo CD keeps it in the
+// Application's conditions, and shows it.
+const maxAnswer = 8 << 10
+
+// shortened bounds the message of a status.
+func shortened(err error) error {
+	said := status.Convert(err)
+	if len(said.Message()) <= maxAnswer {
+		return err
+	}
+	return status.Error(said.Code(), cli.Cut(said.Message(), maxAnswer)) //nolint:wrapcheck // this is what a handler returns
 }
 
 // advice on what to do when there is not enough time.
