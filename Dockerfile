@@ -5,6 +5,8 @@
 #
 # The builder, the base and the platform are arguments. The binary is the same bytes for the
 # same commit and Go version; SOURCE_DATE_EPOCH makes the image so, where the builder heeds it.
+# BUILDER is a tag that moves with Go's patches, not a digest: name one to have the very same
+# builder, --build-arg BUILDER=docker.io/library/golang:1.26@sha256:... A release does not use it.
 ARG BUILDER=docker.io/library/golang:1.26
 ARG BASE=scratch
 

@@ -19,11 +19,16 @@ help: ## Print this help
 
 .PHONY: build
 build: ## Build bin/moorpin
-	@CGO_ENABLED=0 go build -buildvcs=auto -trimpath -ldflags='-s -w' -o bin/moorpin .
+	@.ci/build moorpin . $(ABOUT)
+
+# A first build, on two cores.
+ABOUT = 'about 4 minutes on two cores the first time'
 
 .PHONY: demo
-demo: build ## Show what the plugin does to an example repository, without a cluster
-	@go run ./e2e/demo
+demo: ## Show what the plugin does to an example repository, without a cluster
+	@.ci/build moorpin . $(ABOUT) 1 5
+	@.ci/build demo ./e2e/demo 'about 10 seconds' 3 5
+	@bin/demo
 
 .PHONY: demo-argocd
 demo-argocd: build packages ## Show the same on a real Argo CD and API server; KEEP=1 leaves them running

@@ -32,8 +32,11 @@ tarball of its repository for each uncached render, and plugins whose socket
 sorts behind this one's are not asked any more.
 
 Beyond --parallelism, requests wait for their turn, at most --queue of them, and
-no longer than their own deadline; the rest is refused. SIGTERM drains: the
-socket goes away, and what runs has --grace to end.
+no longer than their own deadline; the rest is refused. An Application holds half
+of the turns at most, those that used up their deadline within five minutes hold
+half together and come last, and when the queue is full the newest of whoever has
+the most in it gives way. SIGTERM drains: the socket goes away, and what runs has
+--grace to end.
 
 With --metrics-address, /metrics serves Prometheus metrics, and /healthz says 200
 while the sidecar serves. The socket also answers the gRPC health service.

@@ -216,3 +216,30 @@ func TestMergesWithOwnSettings(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// TestDigests: two lines pin every image, Moorpin's and that of Argo CD, which the sidecar
+// runs in too.
+func TestDigests(t *testing.T) {
+	const (
+		ours    = "ghcr.io/moorpin/moorpin@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+		theirs  = "quay.io/argoproj/argocd@sha256:2222222222222222222222222222222222222222222222222222222222222222"
+		digests = "images:\n" +
+			"- {name: ghcr.io/moorpin/moorpin, digest: sha256:1111111111111111111111111111111111111111111111111111111111111111}\n" +
+			"- {name: quay.io/argoproj/argocd, digest: sha256:2222222222222222222222222222222222222222222222222222222222222222}\n"
+	)
+	for version := range Releases() {
+		built := made(t, Overlay{Release: version, Base: "cluster-install", Namespace: "argocd", Components: Everything(), More: digests})
+		counts := map[string]int{}
+		for pod, template := range pods(t, built) {
+			for _, c := range slices.Concat(template.Spec.InitContainers, template.Spec.Containers) {
+				counts[c.Image]++
+				if (strings.Contains(c.Image, "moorpin") || strings.Contains(c.Image, "argoproj/argocd")) && c.Image != ours && c.Image != theirs || c.Name == "moorpin" && !strings.Contains(c.Image, "@") {
+					t.Errorf("%s: %s/%s runs %s", version, pod, c.Name, c.Image)
+				}
+			}
+		}
+		if counts[ours] == 0 || counts[theirs] == 0 {
+			t.Errorf("%s: the digests are not seen: %v", version, counts)
+		}
+	}
+}

@@ -148,9 +148,6 @@ func (a *asking) Definition(kind schema.GroupKind) (*crd.Definition, bool) {
 	return found.definition, ok
 }
 
-// maxName bounds the names of kinds that are asked for: the API server takes no longer ones.
-const maxName = 253
-
 func (a *asking) refresh(kind schema.GroupKind) error {
 	if len(kind.Group) > maxName || len(kind.Kind) > maxName {
 		return nil

@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 	"github.com/moorpin/moorpin/pkg/pin"
 	crd "github.com/moorpin/moorpin/pkg/schema"
@@ -119,8 +120,16 @@ func (t *Task) request() (render.Request, error) {
 	return request, nil
 }
 
-// maxSentences bounds the different warnings of an outcome.
-const maxSentences = 100
+// Bounds of what an outcome tells beside its texts.
+const (
+	maxSentences = 100     // different warnings
+	maxSentence  = 1 << 10 // bytes of one
+	maxName      = 253     // bytes of a group or kind: the API server takes no longer ones
+)
+
+func shortKind(kind schema.GroupVersionKind) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: cli.Cut(kind.Group, maxName), Version: cli.Cut(kind.Version, maxName), Kind: cli.Cut(kind.Kind, maxName)}
+}
 
 func summarize(results []pin.Result, withChanges bool) (*Outcome, error) {
 	outcome := &Outcome{}
@@ -146,7 +155,7 @@ func (o *Outcome) count(places map[schema.GroupKind]int, result pin.Result) {
 	if len(result.Changes) == 0 {
 		return
 	}
-	kind := result.Object.Kind().GroupKind()
+	kind := shortKind(result.Object.Kind()).GroupKind()
 	place, found := places[kind]
 	if !found {
 		place = len(o.Kinds)
@@ -180,7 +189,7 @@ func (o *Outcome) warn(places map[string]int, warnings []pin.Warning) {
 			}
 			place = len(o.Warnings)
 			places[warning.Text] = place
-			o.Warnings = append(o.Warnings, Warning{Kind: warning.Kind, Obstacle: warning.Obstacle, Text: warning.Text})
+			o.Warnings = append(o.Warnings, Warning{Kind: shortKind(warning.Kind), Obstacle: warning.Obstacle, Text: cli.Cut(warning.Text, maxSentence)})
 		}
 		o.Warnings[place].Objects++
 	}

@@ -68,6 +68,39 @@ func (i *incoming) next() (*apiclient.AppStreamRequest, error) {
 	}
 }
 
+// messages is where the metadata is taken from.
+type messages interface {
+	next() (*apiclient.AppStreamRequest, error)
+}
+
+// first receives one message, and none ahead of it.
+type first struct {
+	ctx    context.Context // of the one call that owns this value
+	stream Stream
+}
+
+// next ends with the context; what is behind it ends with the stream.
+func (f first) next() (*apiclient.AppStreamRequest, error) {
+	type received struct {
+		message *apiclient.AppStreamRequest
+		err     error
+	}
+	done := make(chan received, 1)
+	go func() {
+		message, err := f.stream.Recv()
+		done <- received{message, err}
+	}()
+	select {
+	case got := <-done:
+		if got.err != nil && !errors.Is(got.err, io.EOF) {
+			return nil, fmt.Errorf("receive the next message: %w", got.err)
+		}
+		return got.message, got.err
+	case <-f.ctx.Done():
+		return nil, fmt.Errorf("wait for the next message: %w", context.Cause(f.ctx))
+	}
+}
+
 // drain receives the rest and drops it.
 func (i *incoming) drain() error {
 	for {

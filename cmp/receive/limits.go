@@ -24,8 +24,9 @@ type Limits struct {
 	// with the folder that the tree lies in, Linux opens 4096. A single name may
 	// have 255.
 	PathBytes int
-	// MetadataBytes bounds the metadata message. Default 16 MiB; the Helm values
-	// of an Application arrive in it twice.
+	// MetadataBytes bounds the metadata message, in which each variable counts 64
+	// more than its name and value have. Default 16 MiB; the Helm values of an
+	// Application arrive in it twice.
 	MetadataBytes int64
 }
 

@@ -22,9 +22,11 @@ type Metadata struct {
 	// Env holds the environment that Argo CD gives to a plugin. A name without a
 	// value is in it with "".
 	Env map[string]string
+	// Bytes is about what this takes of the memory.
+	Bytes int64
 }
 
-func receiveMetadata(incoming *incoming, limits Limits) (Metadata, error) {
+func receiveMetadata(incoming messages, limits Limits) (Metadata, error) {
 	message, err := incoming.next()
 	if err != nil {
 		return Metadata{}, fmt.Errorf("receive the metadata: %w", err)
@@ -42,38 +44,43 @@ func receiveMetadata(incoming *incoming, limits Limits) (Metadata, error) {
 	if strings.ContainsRune(sent.GetAppRelPath(), 0) {
 		return Metadata{}, &Error{Kind: BadMetadata, Entry: sent.GetAppRelPath(), Reason: "the app's path holds a NUL"}
 	}
-	env, err := environment(sent.GetEnv(), limits)
+	named := int64(len(sent.GetAppName()) + len(sent.GetAppRelPath()))
+	env, size, err := environment(sent.GetEnv(), named, limits)
 	if err != nil {
 		return Metadata{}, err
 	}
 	return Metadata{
 		AppName: sent.GetAppName(), AppRelPath: sent.GetAppRelPath(),
-		Checksum: strings.ToLower(sent.GetChecksum()), Size: sent.GetSize_(), Env: env,
+		Checksum: strings.ToLower(sent.GetChecksum()), Size: sent.GetSize_(), Env: env, Bytes: size,
 	}, nil
 }
 
-// environment makes a map of the entries; the last of a name wins, as it does for
+// entryBytes is what a variable costs beside its name and value.
+const entryBytes = 64
+
+// environment makes a map of the entries, and adds their sizes to size; the last of a name wins, as it does for
 // a process. Argo CD sends names twice only where users choose them: two entries of
 // plugin.env, or parameters whose names become the same variable.
-func environment(entries []*apiclient.EnvEntry, limits Limits) (map[string]string, error) {
+func environment(entries []*apiclient.EnvEntry, size int64, limits Limits) (map[string]string, int64, error) {
+	for _, entry := range entries {
+		size += int64(len(entry.GetName())+len(entry.GetValue())) + entryBytes
+	}
+	if size > limits.MetadataBytes {
+		return nil, 0, overLimit("", FlagMetadataBytes, limits.MetadataBytes, "the metadata has more bytes")
+	}
 	env := make(map[string]string, len(entries))
-	size := int64(0)
 	for _, entry := range entries {
 		name, value := entry.GetName(), entry.GetValue()
-		size += int64(len(name) + len(value))
-		if size > limits.MetadataBytes {
-			return nil, overLimit("", FlagMetadataBytes, limits.MetadataBytes, "the environment in the metadata has more bytes")
-		}
 		if entry == nil || name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
-			return nil, &Error{Kind: BadMetadata, Entry: name, Reason: "an environment variable needs a name without '=', and neither name nor value may hold a NUL"}
+			return nil, 0, &Error{Kind: BadMetadata, Entry: name, Reason: "an environment variable needs a name without '=', and neither name nor value may hold a NUL"}
 		}
 		earlier, twice := env[name]
 		if twice && earlier != value && !chosenByUser(name) {
-			return nil, &Error{Kind: BadMetadata, Entry: name, Reason: "this environment variable is sent twice with different values"}
+			return nil, 0, &Error{Kind: BadMetadata, Entry: name, Reason: "this environment variable is sent twice with different values"}
 		}
 		env[name] = value
 	}
-	return env, nil
+	return env, size, nil
 }
 
 func chosenByUser(name string) bool {

@@ -2,7 +2,8 @@
 // into a private directory that is safe to render.
 //
 // The stream is one metadata message and then the chunks of a gzipped tar.
-// [Unpack] inflates it while it arrives, through [os.Root], so that nothing can be
+// [Open] takes the first, so that the caller may decide when to go on, and
+// [Opened.Unpack] inflates the rest while it arrives, through [os.Root], so that nothing can be
 // written outside the new directory, and gives the directory away only once the
 // whole archive has matched the checksum of the metadata. Regular files,
 // directories and symbolic links are taken, with permissions for this user only;
@@ -49,25 +50,62 @@ type Tree struct {
 	Bytes int64
 }
 
-// Unpack receives a whole stream into a new directory below workDir, which is made
-// when missing. The caller removes the Tree. After an error nothing is left behind.
-func Unpack(ctx context.Context, stream Stream, workDir string, limits Limits) (*Tree, error) {
+// Opened is a stream whose metadata has arrived. Nothing of its archive has been
+// received: the transport's flow control holds it back at the sender, so that a
+// request may wait here for long at the cost of its metadata alone.
+type Opened struct {
+	Metadata Metadata
+
+	stream Stream
+	limits Limits
+}
+
+// Open receives the metadata of a stream, and no message behind it unless it refuses
+// the metadata.
+func Open(ctx context.Context, stream Stream, limits Limits) (*Opened, error) {
 	limits = limits.WithDefaults()
+	metadata, err := receiveMetadata(first{ctx, stream}, limits)
+	if err != nil {
+		return nil, errors.Join(err, drainAfter(ctx, stream, err))
+	}
+	return &Opened{Metadata: metadata, stream: stream, limits: limits}, nil
+}
+
+// drainAfter receives the rest of a stream as [incoming.drainAfter] does. Where no
+// message has come yet, somebody may still wait for it.
+func drainAfter(ctx context.Context, stream Stream, err error) error {
+	if _, refused := errors.AsType[*Error](err); !refused {
+		return nil
+	}
 	incoming := listen(ctx, stream)
 	defer incoming.close()
+	return incoming.drainAfter(err)
+}
 
-	metadata, err := receiveMetadata(incoming, limits)
-	if err != nil {
-		return nil, errors.Join(err, incoming.drainAfter(err))
-	}
-	tree, err := build(workDir, limits, func(into *builder) error {
-		return receiveArchive(incoming, metadata, into)
+// Unpack receives the archive into a new directory below workDir, which is made when
+// missing. The caller removes the Tree. After an error nothing is left behind. It may
+// be called once.
+func (o *Opened) Unpack(ctx context.Context, workDir string) (*Tree, error) {
+	incoming := listen(ctx, o.stream)
+	defer incoming.close()
+
+	tree, err := build(workDir, o.limits, func(into *builder) error {
+		return receiveArchive(incoming, o.Metadata, into)
 	})
 	if err != nil {
 		return nil, errors.Join(err, incoming.drainAfter(err))
 	}
-	tree.Metadata = metadata
+	tree.Metadata = o.Metadata
 	return tree, nil
+}
+
+// Unpack receives a whole stream: [Open], and then [Opened.Unpack].
+func Unpack(ctx context.Context, stream Stream, workDir string, limits Limits) (*Tree, error) {
+	opened, err := Open(ctx, stream, limits)
+	if err != nil {
+		return nil, err
+	}
+	return opened.Unpack(ctx, workDir)
 }
 
 // Drain receives a whole stream and keeps only its metadata, for an answer that

@@ -3,6 +3,7 @@ package receive_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -216,6 +217,58 @@ func TestDrain(t *testing.T) {
 	_, err = receive.Drain(t.Context(), &stream{messages: sent.messages[1:]}, receive.Limits{})
 	if kind, _ := kindOf(err); kind != receive.BadMetadata {
 		t.Errorf("a stream without metadata gave %v", err)
+	}
+}
+
+// What waits for its turn must hold no piece of the archive.
+func TestOpenReceivesOneMessage(t *testing.T) {
+	sent := send(t, repository(t), "apps/db", "ARGOCD_APP_NAME=db")
+	opened, err := receive.Open(t.Context(), sent, receive.Limits{})
+	check(t, err)
+	if sent.next != 1 || opened.Metadata.Env["ARGOCD_APP_NAME"] != "db" {
+		t.Errorf("received %d messages, metadata %+v", sent.next, opened.Metadata)
+	}
+	tree, err := opened.Unpack(t.Context(), t.TempDir())
+	check(t, err)
+	if sent.next != len(sent.messages) || tree.Files == 0 {
+		t.Errorf("received %d of %d messages, %d files", sent.next, len(sent.messages), tree.Files)
+	}
+}
+
+// The bound holds for all that is kept of the message.
+func TestMetadataIsWeighed(t *testing.T) {
+	const limit = 4096
+	tests := map[string]struct {
+		reason string
+		change func(*apiclient.ManifestRequestMetadata)
+		fits   bool
+	}{
+		"small": {"an ordinary request", func(m *apiclient.ManifestRequestMetadata) {
+			m.Env = []*apiclient.EnvEntry{{Name: "A", Value: strings.Repeat("x", 1000)}}
+		}, true},
+		"value": {"Helm values are the largest variable", func(m *apiclient.ManifestRequestMetadata) {
+			m.Env = []*apiclient.EnvEntry{{Name: "A", Value: strings.Repeat("x", limit)}}
+		}, false},
+		"path": {"a path is kept as the environment is", func(m *apiclient.ManifestRequestMetadata) { m.AppRelPath = strings.Repeat("x", limit+1) }, false},
+		"name": {"and so is a name", func(m *apiclient.ManifestRequestMetadata) { m.AppName = strings.Repeat("x", limit+1) }, false},
+		"many": {"a map of empty variables is larger than their names", func(m *apiclient.ManifestRequestMetadata) {
+			for i := range 100 {
+				m.Env = append(m.Env, &apiclient.EnvEntry{Name: fmt.Sprintf("PARAM_%d", i)})
+			}
+		}, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			sent := streamOf(pack(t, regular("a", "b")))
+			test.change(sent.messages[0].GetMetadata())
+			opened, err := receive.Open(t.Context(), sent, receive.Limits{MetadataBytes: limit})
+			if kind, _ := kindOf(err); (kind == "") != test.fits || !test.fits && kind != receive.OverLimit {
+				t.Fatalf("%s: got %v", test.reason, err)
+			}
+			if test.fits && opened.Metadata.Bytes < 1000 {
+				t.Errorf("%s: weighed with %d", test.reason, opened.Metadata.Bytes)
+			}
+		})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 	"github.com/moorpin/moorpin/pkg/pin"
 	"github.com/moorpin/moorpin/pkg/schema"
@@ -87,18 +87,21 @@ func startSidecar(t *testing.T, renderer child.Runner, change func(*Options)) *s
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir()) // Argo CD's sender leaves a folder behind for each tarball
 	s := &sidecar{trees: t.TempDir(), log: &lockedBuffer{}, metrics: NewMetrics(), stopped: make(chan error, 1)}
+	log, err := cli.Logger(s.log, "json", "info")
+	if err != nil {
+		t.Fatal(err)
+	}
 	options := Options{
 		Take: func(context.Context) (Slot, error) {
 			folder, err := os.MkdirTemp(s.trees, "slot-")
 			return &slot{folder: folder, renderer: renderer}, err
 		},
 		Schemas:     func() schema.Lookup { return schema.NewSet(widget(t)) },
-		Parallelism: 2, Queue: 2, Log: slog.New(slog.NewJSONHandler(s.log, nil)), Metrics: s.metrics,
+		Parallelism: 2, Queue: 2, Log: log, Metrics: s.metrics,
 	}
 	if change != nil {
 		change(&options)
 	}
-	var err error
 	s.socket, err = Listen(t.Context(), filepath.Join(t.TempDir(), "moorpin.sock"))
 	if err != nil {
 		t.Fatal(err)

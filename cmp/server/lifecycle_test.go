@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,8 +20,10 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/moorpin/moorpin/cmp/render"
@@ -342,10 +347,77 @@ func TestKindLabelsAreBounded(t *testing.T) {
 	kinds := kindLabels{known: map[schema.GroupKind]string{}}
 	labels := map[string]bool{}
 	for i := range 10 * maxKinds {
-		labels[kinds.label(schema.GroupKind{Kind: strings.Repeat("K", i+1)})] = true
+		labels[kinds.label(schema.GroupKind{Group: fmt.Sprintf("g%d.dev", i), Kind: "K"})] = true
 	}
-	if len(labels) != maxKinds+1 || !labels["other"] {
+	if len(labels) != maxKinds+1 || !labels[otherKind] {
 		t.Errorf("%d labels, want %d and other", len(labels), maxKinds)
+	}
+}
+
+func TestKindLabel(t *testing.T) {
+	long := strings.Repeat("k", 9<<20)
+	tests := map[string]struct {
+		reason string
+		kind   schema.GroupKind
+		want   string
+	}{
+		"core":        {"a group may be empty", schema.GroupKind{Kind: "ConfigMap"}, "ConfigMap"},
+		"custom":      {"as kubectl says it", schema.GroupKind{Group: "test.moorpin.dev", Kind: "Widget"}, "Widget.test.moorpin.dev"},
+		"no kind":     {"an object without one is no object of an API server", schema.GroupKind{}, otherKind},
+		"long kind":   {"a label is kept for ever", schema.GroupKind{Kind: long}, otherKind},
+		"long group":  {"and so is a group", schema.GroupKind{Group: long, Kind: "K"}, otherKind},
+		"line":        {"no kind has a second line", schema.GroupKind{Kind: "K\nforged 1"}, otherKind},
+		"other group": {"a group is a name of DNS", schema.GroupKind{Group: "a b", Kind: "K"}, otherKind},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			kinds := kindLabels{known: map[schema.GroupKind]string{}}
+			if got := kinds.label(test.kind); got != test.want {
+				t.Errorf("%s: got %.100q, want %q", test.reason, got, test.want)
+			}
+			if test.want == otherKind && len(kinds.known) > 0 {
+				t.Errorf("%s: it is kept all the same", test.reason)
+			}
+		})
+	}
+}
+
+// TestHugeNamesStayOut renders, over the socket, what a repository may call its kinds.
+func TestHugeNamesStayOut(t *testing.T) {
+	long := strings.Repeat("K", 1<<20)
+	s := startSidecar(t, rendererFunc(readFiles), nil)
+	root := checkout(t, map[string]string{
+		"web/w.yaml": "{apiVersion: unknown.dev/v1, kind: " + long + "}",
+		"bad/b.yaml": "{apiVersion: v1, kind: " + long + ", metadata: [1",
+	})
+	plugin := s.client(t)
+	if _, err := plugin.generate(t.Context(), root, "web", "ARGOCD_APP_NAME="+long, "ARGOCD_APP_REVISION="+long); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plugin.generate(t.Context(), root, "bad"); err == nil {
+		t.Fatal("bad YAML was taken")
+	}
+	if got := sum(t, s.metrics, "moorpin_cmp_warnings_total", otherKind); got != 1 {
+		t.Errorf("%v warnings about other kinds, want 1", got)
+	}
+	scraped := httptest.NewRecorder()
+	s.metrics.Handler().ServeHTTP(scraped, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	if size := scraped.Body.Len(); size > 64<<10 {
+		t.Errorf("/metrics has %d bytes", size)
+	}
+	if size := len(s.log.Bytes()); size > 16<<10 {
+		t.Errorf("the log has %d bytes", size)
+	}
+}
+
+func TestAnsweredErrorIsBounded(t *testing.T) {
+	s := startSidecar(t, rendererFunc(func(context.Context, render.Request) ([]manifest.Object, error) {
+		return nil, &render.Refusal{Where: "app", Reason: strings.Repeat("x", 1<<20)}
+	}), nil)
+	_, err := s.client(t).generate(t.Context(), checkout(t, map[string]string{"web/w.yaml": smallWidget}), "web")
+	said := status.Convert(err)
+	if said.Code() != codes.InvalidArgument || len(said.Message()) > maxAnswer+100 || !strings.Contains(said.Message(), "cut") {
+		t.Errorf("%s with %d bytes: %.300s", said.Code(), len(said.Message()), said.Message())
 	}
 }
 

@@ -2,20 +2,25 @@ package server
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/moorpin/moorpin/cmp/child"
 )
 
 // maxKinds bounds the values of the label "kind"; kinds beyond it count as
 // "other", so that a repository full of invented kinds cannot fill the memory
-// of whoever scrapes.
-const maxKinds = 300
+// of whoever scrapes. So do names that no API server would take.
+const (
+	maxKinds  = 300
+	otherKind = "other"
+)
 
 // The first parts of the metrics' names.
 const (
@@ -95,14 +100,27 @@ type kindLabels struct {
 }
 
 func (k *kindLabels) label(kind schema.GroupKind) string {
+	if !served(kind) {
+		return otherKind
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if label, ok := k.known[kind]; ok {
 		return label
 	}
 	if len(k.known) >= maxKinds {
-		return "other"
+		return otherKind
 	}
 	k.known[kind] = kind.String()
 	return k.known[kind]
+}
+
+// served says whether an API server could have such a kind: in lower case it is a
+// label of DNS, and its group a name of DNS.
+func served(kind schema.GroupKind) bool {
+	if len(kind.Kind) > validation.DNS1035LabelMaxLength || len(kind.Group) > validation.DNS1123SubdomainMaxLength {
+		return false // the checks below read all of it
+	}
+	return len(validation.IsDNS1035Label(strings.ToLower(kind.Kind))) == 0 &&
+		(kind.Group == "" || len(validation.IsDNS1123Subdomain(kind.Group)) == 0)
 }

@@ -3,14 +3,15 @@ package server
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 )
 
-// The phases of a request, in their order.
+// The phases of a request, in the order in which they begin.
 const (
-	phaseWait    = "wait"
 	phaseReceive = "receive"
+	phaseWait    = "wait"
 	phaseRender  = "render"
 	phasePin     = "pin"
 )
@@ -24,7 +25,7 @@ type phases struct {
 	since   time.Time
 }
 
-// String lists the phases for an error: "wait 0s, receive 1.2s, render 57.8s".
+// String lists the phases for an error: "receive 1.2s, wait 0s, render 57.8s".
 func (p *phases) String() string {
 	parts := make([]string, len(p.names))
 	for i, name := range p.names {
@@ -56,11 +57,17 @@ func (p *phases) move(name string, part time.Duration) {
 	p.names, p.took = append(p.names, name), append(p.took, part)
 }
 
-// end ends the running phase, if there is one.
+// end ends the running phase, if there is one. A phase may run several times:
+// receiving begins before the wait, and goes on behind it.
 func (p *phases) end() {
 	if p.current == "" {
 		return
 	}
-	p.names, p.took = append(p.names, p.current), append(p.took, time.Since(p.since))
+	i := slices.Index(p.names, p.current)
+	if i < 0 {
+		i = len(p.names)
+		p.names, p.took = append(p.names, p.current), append(p.took, 0)
+	}
+	p.took[i] += time.Since(p.since)
 	p.current = ""
 }

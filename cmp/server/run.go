@@ -12,6 +12,7 @@ import (
 	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/receive"
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 )
 
@@ -52,8 +53,12 @@ func begin(rpc string) *run {
 	return &run{rpc: rpc, start: time.Now()}
 }
 
+func (r *run) opened(metadata receive.Metadata) {
+	r.env, r.path = metadata.Env, metadata.AppRelPath
+}
+
 func (r *run) received(tree *receive.Tree) {
-	r.env, r.path, r.files, r.bytes = tree.Metadata.Env, tree.Metadata.AppRelPath, tree.Files, tree.Bytes
+	r.files, r.bytes = tree.Files, tree.Bytes
 }
 
 // finished counts what pinning did, and says once for each kind and reason what passed
@@ -84,7 +89,7 @@ func (s *service) finish(ctx context.Context, run *run, err error) error {
 	if broken, found := errors.AsType[*render.Breakdown](err); found {
 		s.options.Log.Error("the renderer panicked", "stack", string(broken.Stack))
 	}
-	err = explain(ctx, run, err)
+	err = shortened(explain(ctx, run, err))
 	level, message := slog.LevelInfo, "answered"
 	if err != nil {
 		level, message = slog.LevelWarn, "refused"
@@ -110,6 +115,19 @@ func (s *service) finish(ctx context.Context, run *run, err error) error {
 	return err
 }
 
+// maxAnswer bounds the message of an error that is answered: Argo CD keeps it in the
+// Application's conditions, and shows it.
+const maxAnswer = 8 << 10
+
+// shortened bounds the message of a status.
+func shortened(err error) error {
+	said := status.Convert(err)
+	if len(said.Message()) <= maxAnswer {
+		return err
+	}
+	return status.Error(said.Code(), cli.Cut(said.Message(), maxAnswer)) //nolint:wrapcheck // this is what a handler returns
+}
+
 // advice on what to do when there is not enough time.
 const moreTime = "raise controller.repo.server.timeout.seconds and server.repo.server.timeout.seconds in argocd-cmd-params-cm, or make the render cheaper"
 
@@ -122,7 +140,7 @@ func explain(ctx context.Context, run *run, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, errQueueFull), errors.Is(err, errNoTurn):
+	case errors.Is(err, errQueueFull), errors.Is(err, errNoTurn), errors.Is(err, errGaveWay), errors.Is(err, errHeavy):
 		return status.Errorf(codes.ResourceExhausted, "%v (%s): try again later, or raise --parallelism or --queue of the plugin", err, &run.phases)
 	case errors.As(err, &refused) && refused.Kind == receive.OverLimit:
 		return refusal(codes.ResourceExhausted, err)

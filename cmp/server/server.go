@@ -2,9 +2,9 @@
 // natively: one long-lived gRPC server on a unix socket, where the stock
 // sidecar starts a command for every request.
 //
-// A request is one straight line: wait for a turn and a confined child, receive the
-// tarball, have the child render it with Argo CD's own renderer and pin the result,
-// answer. Of what is in a repository, this process only unpacks the files. The server
+// A request is one straight line: hear whose it is, wait for a turn and a confined child,
+// receive the tarball, have the child render it with Argo CD's own renderer and pin the
+// result, answer. Of what is in a repository, this process only unpacks the files. The server
 // answers a little before the caller's deadline, with the time that each step
 // took; it reads a refused request to its end, because repo-server loses the
 // message of an error that comes while it still sends; it bounds how many
@@ -82,7 +82,7 @@ func New(options Options) *Server {
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
 	)
-	work := &service{options: options, gate: newGate(options.Parallelism, options.Queue)}
+	work := &service{options: options, gate: newGate(options)}
 	apiclient.RegisterConfigManagementPluginServiceServer(s.grpc, work)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	options.Metrics.Gauge("cmp_working", "Renders that work now.", func() float64 {

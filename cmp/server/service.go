@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/argoproj/argo-cd/v2/cmpserver/apiclient"
@@ -86,14 +87,22 @@ func (s *service) drained(stream contextStream, rpc string, answer func() error)
 	return s.finish(ctx, run, answer())
 }
 
-// generate is the use case: wait for a turn, receive, render and pin.
+// generate is the use case: hear whose request it is, wait for a turn, receive, render
+// and pin.
 func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apiclient.ManifestResponse, error) {
+	run.phases.begin(phaseReceive)
+	opened, err := receive.Open(ctx, from, s.options.Limits)
+	if err != nil {
+		return nil, fmt.Errorf("receive: %w", err)
+	}
+	run.opened(opened.Metadata)
+
 	run.phases.begin(phaseWait)
-	err := s.turn(ctx)
+	turn, err := s.turn(ctx, opened.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	defer s.gate.leave()
+	defer func() { turn.leave(errors.Is(ctx.Err(), context.DeadlineExceeded)) }()
 	slot, err := s.options.Take(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +110,7 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	defer slot.Release()
 
 	run.phases.begin(phaseReceive)
-	tree, err := receive.Unpack(ctx, from, slot.Folder(), s.options.Limits)
+	tree, err := opened.Unpack(ctx, slot.Folder())
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
@@ -122,9 +131,9 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	return &apiclient.ManifestResponse{Manifests: outcome.Texts}, nil
 }
 
-// turn waits for a turn, which gate.leave gives back.
-func (s *service) turn(ctx context.Context) error {
+// turn waits for a turn, which the caller gives back.
+func (s *service) turn(ctx context.Context, metadata receive.Metadata) (*turn, error) {
 	ctx, cancel := patience(ctx)
 	defer cancel()
-	return s.gate.enter(ctx)
+	return s.gate.enter(ctx, metadata)
 }

@@ -226,7 +226,7 @@ func TestTwoAtOnce(t *testing.T) {
 		name := fmt.Sprintf("w%d", i)
 		root := checkout(t, map[string]string{"web/w.yaml": strings.ReplaceAll(smallWidget, "small", name)})
 		go func() {
-			got, err := plugin.generate(t.Context(), root, "web")
+			got, err := plugin.generate(t.Context(), root, "web", "ARGOCD_APP_NAME="+name)
 			if err == nil && (len(got) != 1 || !strings.Contains(got[0], name)) {
 				err = fmt.Errorf("%s got %v", name, got)
 			}

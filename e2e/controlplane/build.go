@@ -70,11 +70,12 @@ func (s source) compile(ctx context.Context, folder, target string, log io.Write
 	}
 	begin := time.Now()
 	sayf(log, "building %s %s once, into %s", s.name, s.version, target)
-	arguments := []string{"install", "-ldflags", s.linkerFlags(), s.main + "@" + s.version}
+	// The flags are those of bin/moorpin, so that what both import is compiled once.
+	arguments, env := []string{"install", "-trimpath", "-ldflags", s.linkerFlags(), s.main + "@" + s.version}, []string{"GOBIN=" + fresh, "CGO_ENABLED=0"}
 	if s.nested != "" {
-		arguments = []string{"build", "-ldflags", s.linkerFlags(), "-o", filepath.Join(fresh, s.name), s.main}
+		arguments, env = []string{"build", "-ldflags", s.linkerFlags(), "-o", filepath.Join(fresh, s.name), s.main}, nil
 	}
-	if _, err := goCommand(ctx, folder, arguments, "GOBIN="+fresh); err != nil {
+	if _, err := goCommand(ctx, folder, arguments, env...); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, target); err != nil {

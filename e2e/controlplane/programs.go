@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -63,11 +64,15 @@ func Build(ctx context.Context, release Release, log io.Writer) error {
 }
 
 // ToolPath builds helm and kustomize in the versions that the release ships, unless
-// the cache has them, and returns their folders joined as PATH joins them. It needs
-// no plane; what is built is reported to log.
-func (r Release) ToolPath(ctx context.Context, log io.Writer) (string, error) {
+// the cache has them, and returns their folders joined as PATH joins them. Where names
+// are given, it is about those alone. It needs no plane; what is built is reported to
+// log.
+func (r Release) ToolPath(ctx context.Context, log io.Writer, names ...string) (string, error) {
 	var folders []string
 	for _, tool := range r.orDefault().renderers() {
+		if len(names) > 0 && !slices.Contains(names, tool.name) {
+			continue
+		}
 		path, err := tool.build(ctx, log)
 		if err != nil {
 			return "", err
@@ -78,8 +83,8 @@ func (r Release) ToolPath(ctx context.Context, log io.Writer) (string, error) {
 }
 
 // ToolPath is that of the default release, whose renderer Moorpin links.
-func ToolPath(ctx context.Context, log io.Writer) (string, error) {
-	return Release{}.ToolPath(ctx, log)
+func ToolPath(ctx context.Context, log io.Writer, names ...string) (string, error) {
+	return Release{}.ToolPath(ctx, log, names...)
 }
 
 // systemPrograms are found on the PATH, and all that miss are named at once.

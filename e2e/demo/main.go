@@ -19,28 +19,31 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
-	"github.com/moorpin/moorpin/e2e/controlplane"
 	"github.com/moorpin/moorpin/e2e/crds"
 )
 
 // application is one Application of the example.
 type application struct {
 	name, path, about string
+	// tool is the program that renders it, or empty.
+	tool string
 	// parameters are those of spec.source.plugin.
 	parameters map[string]string
 }
 
-// applications are the ways in which objects come into being.
+// applications are the ways in which objects come into being. Those that need a program
+// come last, as it may have to be built.
 var applications = []application{
 	{name: "external-secrets", path: "external-secrets", about: "a folder of plain YAML"},
 	{name: "app-of-apps", path: "app-of-apps", about: "Applications with explicit empty values", parameters: map[string]string{"directory": "recurse: true"}},
-	{name: "checkout", path: "kustomize/overlays/production", about: "a Kustomize overlay"},
-	{name: "mailer", path: "chart", about: "a Helm chart", parameters: map[string]string{"helm": "valueFiles: [values-production.yaml]"}},
+	{name: "checkout", path: "kustomize/overlays/production", about: "a Kustomize overlay", tool: "kustomize"},
+	{name: "mailer", path: "chart", about: "a Helm chart", tool: "helm", parameters: map[string]string{"helm": "valueFiles: [values-production.yaml]"}},
 }
 
 // crdModules are the Go modules whose CRDs the example needs.
@@ -61,36 +64,76 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, binary, repository string) (err error) {
+func run(ctx context.Context, binary, repository string) error {
 	began := time.Now()
-	folders, err := crdFolders(ctx)
-	if err != nil {
-		return err
-	}
-	tools, err := controlplane.ToolPath(ctx, os.Stderr)
-	if err != nil {
-		return fmt.Errorf("build helm and kustomize: %w", err)
-	}
-	repository, err = filepath.Abs(repository)
+	repository, err := filepath.Abs(repository)
 	if err != nil {
 		return fmt.Errorf("find the example repository: %w", err)
 	}
-	sidecar, err := startSidecar(ctx, binary, tools, folders)
+	var folders []string
+	err = during("fetching the CRDs of the example (5 of 5)", "a few seconds", func() error {
+		folders, err = crdFolders(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, sidecar.stop()) }()
 	explainer, err := newExplainer(folders)
 	if err != nil {
 		return err
 	}
+	d := demo{binary: binary, repository: repository, folders: folders, explainer: explainer}
+	missing := missingTools()
+	err = d.show(ctx, needing(missing, false), "")
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		tools, err := buildTools(ctx, missing)
+		if err != nil {
+			return err
+		}
+		err = d.show(ctx, needing(missing, true), tools)
+		if err != nil {
+			return err
+		}
+	}
+	explainer.summary(time.Since(began))
+	return nil
+}
+
+// needing are the Applications that need one of the programs, or those that do not.
+func needing(tools []string, need bool) []application {
+	var found []application
 	for _, app := range applications {
-		err = show(ctx, app, repository, explainer)
+		if slices.Contains(tools, app.tool) == need {
+			found = append(found, app)
+		}
+	}
+	return found
+}
+
+// demo is what the example is shown with.
+type demo struct {
+	binary, repository string
+	folders            []string
+	explainer          *explainer
+}
+
+// show starts a sidecar that finds programs in the folders of tools, too, and shows
+// what it does to the Applications.
+func (d *demo) show(ctx context.Context, applications []application, tools string) (err error) {
+	sidecar, err := startSidecar(ctx, d.binary, tools, d.folders)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sidecar.stop()) }()
+	for _, app := range applications {
+		err = show(ctx, app, d.repository, d.explainer)
 		if err != nil {
 			return fmt.Errorf("application %s: %w", app.name, errors.Join(err, sidecar.lastWords()))
 		}
 	}
-	explainer.summary(time.Since(began))
 	return nil
 }
 

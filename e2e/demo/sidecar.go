@@ -15,18 +15,20 @@ import (
 // sidecar is the built binary, running as repo-server's neighbour.
 type sidecar struct {
 	folder string
+	outer  string // folder for temporary files before
 	log    bytes.Buffer
 	child  *exec.Cmd
 	ended  chan error
 }
 
 // startSidecar starts the binary on a socket in a temporary folder and waits
-// until it listens.
+// until it listens. Where tools is not empty it goes in front of the PATH.
 func startSidecar(ctx context.Context, binary, tools string, crds []string) (*sidecar, error) {
 	folder, err := os.MkdirTemp("", "moorpin-demo-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the socket: %w", err)
 	}
+	outer := os.TempDir()
 	// Both sides find the socket by the variable that repo-server uses; Argo CD's
 	// sender leaves a folder behind for each tarball.
 	err = errors.Join(os.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder), os.Setenv("TMPDIR", folder))
@@ -37,9 +39,12 @@ func startSidecar(ctx context.Context, binary, tools string, crds []string) (*si
 	for _, path := range crds {
 		args = append(args, "--crds", path)
 	}
-	s := &sidecar{folder: folder, ended: make(chan error, 1)}
+	s := &sidecar{folder: folder, outer: outer, ended: make(chan error, 1)}
 	s.child = exec.CommandContext(ctx, binary, args...)
-	s.child.Env = append(os.Environ(), "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	s.child.Env = os.Environ()
+	if tools != "" {
+		s.child.Env = append(s.child.Env, "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	s.child.Stderr = &s.log
 	s.child.Cancel = func() error { return s.child.Process.Signal(syscall.SIGTERM) }
 	err = s.child.Start()
@@ -79,7 +84,7 @@ func (s *sidecar) stop() error {
 	if err != nil {
 		err = fmt.Errorf("the sidecar's end: %w: %w", err, s.lastWords())
 	}
-	return errors.Join(err, os.RemoveAll(s.folder))
+	return errors.Join(err, os.Setenv("TMPDIR", s.outer), os.RemoveAll(s.folder))
 }
 
 // lastWords is the sidecar's log, as an error. It may only be read once the
