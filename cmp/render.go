@@ -174,7 +174,7 @@ func (r *rendered) renderAll(ctx context.Context, requests []render.Request, opt
 		if err != nil {
 			return nil, err
 		}
-		more, err := pinOne(objects, request, options)
+		more, err := pinOne(ctx, objects, request, options)
 		if err != nil {
 			return nil, err
 		}
@@ -198,12 +198,12 @@ func (r *rendered) renderOne(ctx context.Context, renderer *render.Renderer, req
 }
 
 // pinOne pins what a request rendered to, as the request itself says where it does.
-func pinOne(objects []manifest.Object, request render.Request, options pin.Options) ([]pin.Result, error) {
+func pinOne(ctx context.Context, objects []manifest.Object, request render.Request, options pin.Options) ([]pin.Result, error) {
 	if request.Pin != "" {
 		options.Mode = pin.Mode(request.Pin)
 	}
 	options.Served = request.APIVersions
-	results, err := pin.All(objects, options)
+	results, err := pin.All(ctx, objects, options)
 	if err != nil {
 		return nil, fmt.Errorf("pin: %w", err)
 	}

@@ -118,7 +118,7 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	}
 
 	run.phases.begin(phasePin)
-	results, err := s.pin(objects, request)
+	results, err := s.pin(ctx, objects, request)
 	if err != nil {
 		return nil, fmt.Errorf("pin: %w", err)
 	}
@@ -163,12 +163,12 @@ func (s *service) render(ctx context.Context, tree *receive.Tree, done func()) (
 }
 
 // pin pins the objects as the request says, or else as the server was told.
-func (s *service) pin(objects []manifest.Object, request render.Request) ([]pin.Result, error) {
+func (s *service) pin(ctx context.Context, objects []manifest.Object, request render.Request) ([]pin.Result, error) {
 	mode := s.options.Mode
 	if request.Pin != "" {
 		mode = pin.Mode(request.Pin)
 	}
-	results, err := pin.All(objects, pin.Options{
+	results, err := pin.All(ctx, objects, pin.Options{
 		Mode: mode, Schemas: s.options.Schemas(), Rules: s.options.Rules, Served: request.APIVersions,
 	})
 	return results, err //nolint:wrapcheck // generate names the step

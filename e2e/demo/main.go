@@ -80,7 +80,7 @@ func run(ctx context.Context, binary, repository string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sidecar.stop()) }()
-	explainer, err := newExplainer(folders)
+	explainer, err := newExplainer(ctx, folders)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func show(ctx context.Context, app application, repository string, explainer *ex
 	if err != nil {
 		return err
 	}
-	return explainer.explain(app, plain, pinned)
+	return explainer.explain(ctx, app, plain, pinned)
 }
 
 // crdFolders are the folders of the CRDs that the example needs.

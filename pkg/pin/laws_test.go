@@ -3,6 +3,7 @@ package pin_test
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,23 +43,38 @@ var realKinds = sync.OnceValues(func() ([]kind, error) {
 		if spec, ok := content["spec"].(map[string]any); ok {
 			delete(spec, "conversion")
 		}
-		definition, err := schema.Parse(content, "test")
+		own, err := kindsOf(content, found)
 		if err != nil {
 			return nil, err
 		}
-		reference, err := newReference(content)
+		apart, err := kindsOf(withVersionsApart(content), found)
 		if err != nil {
 			return nil, err
 		}
-		for _, version := range reference.served {
-			kinds = append(kinds, kind{
-				group: found.Group(), version: version, name: found.Kind(),
-				set: schema.NewSet(definition), reference: reference,
-			})
-		}
+		kinds = slices.Concat(kinds, own, apart)
 	}
 	return kinds, nil
 })
+
+// kindsOf returns the served versions of one CRD.
+func kindsOf(content map[string]any, found crds.CRD) ([]kind, error) {
+	definition, err := schema.Parse(testContext(), content, "test")
+	if err != nil {
+		return nil, err
+	}
+	reference, err := newReference(content)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []kind
+	for _, version := range reference.served {
+		kinds = append(kinds, kind{
+			group: found.Group(), version: version, name: found.Kind(),
+			set: schema.NewSet(definition), reference: reference,
+		})
+	}
+	return kinds, nil
+}
 
 // TestLaws holds the compiled tree against the API server's own functions, and pinning
 // against what it promises, on random objects of every kind.
@@ -139,7 +155,7 @@ func checkLaws(t *testing.T, kind kind, object map[string]any) int {
 
 func pinOne(t *testing.T, kind kind, object map[string]any) pin.Result {
 	t.Helper()
-	results, err := pin.All([]manifest.Object{{Content: object}}, pin.Options{Schemas: kind.set, Rules: &pin.Rules{}})
+	results, err := pin.All(t.Context(), []manifest.Object{{Content: object}}, pin.Options{Schemas: kind.set, Rules: &pin.Rules{}})
 	if err != nil {
 		t.Fatal(err)
 	}
