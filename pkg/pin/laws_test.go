@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -134,6 +135,9 @@ func checkLaws(t *testing.T, kind kind, object map[string]any) int {
 	if lost := lostField(before, result.Object.Content, ""); lost != "" {
 		t.Errorf("Git's field %s is lost or changed", lost)
 	}
+	if kept := keptNull(kind, before, result.Object.Content); kept != "" {
+		t.Errorf("the API server's functions remove the null at %s", kept)
+	}
 	if over := overPinned(kind, before, result); over != "" {
 		t.Errorf("the API server's functions do not set %s", over)
 	}
@@ -192,6 +196,55 @@ func lostField(before, after any, path string) string {
 	default:
 		if !cmp.Equal(before, after) {
 			return path
+		}
+	}
+	return ""
+}
+
+// keptNull returns the place of a null that the request version knows, that pinning
+// keeps, and that the server's functions remove from what they keep around it.
+func keptNull(kind kind, before, after map[string]any) string {
+	stored := kind.reference.store(before, kind.version)
+	kind.reference.hide(stored, kind.version)
+	after = runtime.DeepCopyJSON(after)
+	kind.reference.hide(after, kind.version)
+	delete(after, "metadata")
+	return nullBeside(after, stored, kind.reference.schemas[kind.version], "")
+}
+
+func nullBeside(after, stored any, known *structuralschema.Structural, path string) string {
+	if known == nil {
+		return ""
+	}
+	switch after := after.(type) {
+	case map[string]any:
+		holder, ok := stored.(map[string]any)
+		for name, value := range after {
+			property, named := known.Properties[name]
+			child := &property
+			if !named && known.AdditionalProperties != nil {
+				child, named = known.AdditionalProperties.Structural, true
+			}
+			if !ok || !named || known.XEmbeddedResource {
+				continue
+			}
+			there, found := holder[name]
+			if value == nil && !found {
+				return path + "/" + name
+			}
+			if place := nullBeside(value, there, child, path+"/"+name); place != "" {
+				return place
+			}
+		}
+	case []any:
+		list, ok := stored.([]any)
+		for i := range after {
+			if !ok || i >= len(list) {
+				return ""
+			}
+			if place := nullBeside(after[i], list[i], known.Items, fmt.Sprint(path, "/", i)); place != "" {
+				return place
+			}
 		}
 	}
 	return ""

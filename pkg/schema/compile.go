@@ -155,8 +155,8 @@ func (c *compiler) namedField(name string, r, t side, place scope) (Field, bool)
 	return field, ok
 }
 
-// field compiles one named field; false when the server would drop it whatever it
-// holds: then it is the user's unknown field, and left alone.
+// field compiles one named field; false when the request version does not know it:
+// then it is the user's unknown field, and left alone.
 func (c *compiler) field(name string, r, t side, place scope) (Field, bool) {
 	element, ok := c.element(name, r, t, place)
 	if !ok {
@@ -173,12 +173,17 @@ func (c *compiler) field(name string, r, t side, place scope) (Field, bool) {
 	return field, true
 }
 
-// element compiles the value of the field called name, when it is there.
+// element compiles the value of the field called name, when it is there; false when
+// the request version does not know it. What it alone knows the storage version
+// removes: a null is dropped there too, and a value is the user's, and left alone.
 func (c *compiler) element(name string, r, t side, place scope) (Element, bool) {
 	rChild, rKept := r.field(name)
 	tChild, tKept := t.field(name)
-	if !rKept || !tKept {
+	if !rKept {
 		return Element{}, false
+	}
+	if !tKept {
+		return Element{Null: NullDropped}, true
 	}
 	var element Element
 	value, found := c.budget.settle(map[string]any{name: nil}, name, r, t)
