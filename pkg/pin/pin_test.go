@@ -398,6 +398,19 @@ func TestResultsShareNothing(t *testing.T) {
 	}
 }
 
+// TestDropKeepsMeaning: an empty list that forbids everything is not dropped, for its
+// absence would permit everything.
+func TestDropKeepsMeaning(t *testing.T) {
+	project := decodeOne(t, "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nspec: {namespaceResourceWhitelist: [], clusterResourceWhitelist: [], description: ''}")
+	results, err := pin.All(t.Context(), []manifest.Object{project}, pin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"- /spec/clusterResourceWhitelist []", "- /spec/description "}, explain(results[0].Changes)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestDefaultRules fails when the built-in table does not parse: then nothing would be dropped.
 func TestDefaultRules(t *testing.T) {
 	text, err := os.ReadFile("drops.yaml")
