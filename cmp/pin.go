@@ -67,7 +67,7 @@ func runPin(command *cobra.Command, args []string, p *pinning, o *output) error 
 	if err != nil {
 		return err
 	}
-	results, err := pin.All(objects, options)
+	results, err := pin.All(ctx, objects, options)
 	if err != nil {
 		return fmt.Errorf("pin: %w", err)
 	}
@@ -76,7 +76,7 @@ func runPin(command *cobra.Command, args []string, p *pinning, o *output) error 
 
 // oneShot reads everything that the flags name, for a command that runs once.
 func (p *pinning) oneShot(ctx context.Context, errs io.Writer) (pin.Options, error) {
-	options, err := p.options(func(warning string) { _, _ = fmt.Fprintln(errs, "warning:", warning) })
+	options, err := p.options(ctx, func(warning string) { _, _ = fmt.Fprintln(errs, "warning:", warning) })
 	if err != nil {
 		return options, err
 	}

@@ -67,7 +67,7 @@ func (p *pinning) kubeconfigFlag(command *cobra.Command, help string) {
 
 // options reads what the flags name, the live cluster aside. warn is told what
 // was passed over.
-func (p *pinning) options(warn func(string)) (pin.Options, error) {
+func (p *pinning) options(ctx context.Context, warn func(string)) (pin.Options, error) {
 	mode, err := pin.ParseMode(p.mode)
 	if err != nil {
 		return pin.Options{}, cli.Mistake(fmt.Errorf("--pin: %w", err))
@@ -79,7 +79,7 @@ func (p *pinning) options(warn func(string)) (pin.Options, error) {
 			return pin.Options{}, err
 		}
 	}
-	set, warnings, err := catalog.Load(p.crds...)
+	set, warnings, err := catalog.Load(ctx, p.crds...)
 	if err != nil {
 		return pin.Options{}, cli.Mistake(fmt.Errorf("--crds: %w", err))
 	}

@@ -82,7 +82,7 @@ func (s *serving) run(ctx context.Context, logs io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	options, err := s.options(func(warning string) { log.Warn(warning) })
+	options, err := s.options(ctx, func(warning string) { log.Warn(warning) })
 	if err != nil {
 		return err
 	}

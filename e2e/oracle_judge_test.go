@@ -52,7 +52,7 @@ func (o oracle) judge(ctx context.Context, object map[string]any, facts generato
 		verdict.refusal = refusal
 		return verdict, err
 	}
-	result, err := o.pin(object)
+	result, err := o.pin(ctx, object)
 	if err != nil {
 		return verdict, err
 	}
@@ -110,9 +110,9 @@ func (o oracle) compare(v *oracleVerdict, facts generator.Facts, all oracleTwins
 }
 
 // pin pins the object, and drops nothing: what controllers drop is not the server's doing.
-func (o oracle) pin(object map[string]any) (pin.Result, error) {
+func (o oracle) pin(ctx context.Context, object map[string]any) (pin.Result, error) {
 	options := pin.Options{Mode: pin.ModeAll, Schemas: o.schemas, Rules: &pin.Rules{}}
-	results, err := pin.All([]manifest.Object{{Content: runtime.DeepCopyJSON(object)}}, options)
+	results, err := pin.All(ctx, []manifest.Object{{Content: runtime.DeepCopyJSON(object)}}, options)
 	if err != nil {
 		return pin.Result{}, fmt.Errorf("pin: %w", err)
 	}

@@ -137,7 +137,7 @@ func oracleKinds(t *testing.T, all []crds.CRD) ([]*generator.Kind, *schema.Set) 
 			t.Fatalf("%s %s: %v", all[i].Module, all[i].File, err)
 		}
 		kinds = append(kinds, found...)
-		if definitions[i], err = schema.Parse(all[i].Content, all[i].File); err != nil {
+		if definitions[i], err = schema.Parse(t.Context(), all[i].Content, all[i].File); err != nil {
 			t.Fatalf("%s: %v", all[i].Module, err)
 		}
 	}

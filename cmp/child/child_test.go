@@ -112,7 +112,7 @@ func widgets(t testing.TB, size string) *crd.Definition {
 	"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"size":{"type":"string","default":"` + size + `"},"count":{"type":"integer","default":3},
 	"parts":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"colour":{"type":"string","default":"grey"}}}}}}}}}}]}}`
 	check(t, json.Unmarshal([]byte(text), &object))
-	definition, err := crd.Parse(object, "test")
+	definition, err := crd.Parse(t.Context(), object, "test")
 	check(t, err)
 	return definition
 }

@@ -98,7 +98,7 @@ func Perform(ctx context.Context, task Task, runner Runner, options pin.Options)
 	if request.Pin != "" {
 		options.Mode = pin.Mode(request.Pin)
 	}
-	results, err := pin.All(objects, options)
+	results, err := pin.All(ctx, objects, options)
 	if err != nil {
 		return nil, fmt.Errorf("pin: %w", err)
 	}

@@ -210,7 +210,7 @@ func widget(t *testing.T) *schema.Definition {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definition, err := schema.Parse(objects[0].Content, "test")
+	definition, err := schema.Parse(t.Context(), objects[0].Content, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,8 +27,8 @@ type explainer struct {
 	applications, objects, pinned, dropped int
 }
 
-func newExplainer(folders []string) (*explainer, error) {
-	schemas, _, err := catalog.Load(folders...)
+func newExplainer(ctx context.Context, folders []string) (*explainer, error) {
+	schemas, _, err := catalog.Load(ctx, folders...)
 	if err != nil {
 		return nil, fmt.Errorf("load CRDs: %w", err)
 	}
@@ -36,8 +37,8 @@ func newExplainer(folders []string) (*explainer, error) {
 
 // explain prints why plain became pinned, and fails when that is not what
 // happened.
-func (e *explainer) explain(app application, plain, pinned []manifest.Object) error {
-	results, err := pin.All(plain, pin.Options{Schemas: e.schemas, Served: strings.Split(served, ",")})
+func (e *explainer) explain(ctx context.Context, app application, plain, pinned []manifest.Object) error {
+	results, err := pin.All(ctx, plain, pin.Options{Schemas: e.schemas, Served: strings.Split(served, ",")})
 	if err != nil {
 		return fmt.Errorf("explain: %w", err)
 	}

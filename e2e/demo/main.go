@@ -78,7 +78,7 @@ func run(ctx context.Context, binary, repository string) error {
 	if err != nil {
 		return err
 	}
-	explainer, err := newExplainer(folders)
+	explainer, err := newExplainer(ctx, folders)
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func show(ctx context.Context, app application, repository string, explainer *ex
 	if err != nil {
 		return err
 	}
-	return explainer.explain(app, plain, pinned)
+	return explainer.explain(ctx, app, plain, pinned)
 }
 
 // crdFolders are the folders of the CRDs that the example needs.

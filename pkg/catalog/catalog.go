@@ -10,6 +10,7 @@ package catalog
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,17 +32,21 @@ const fileLimit = 64 << 20
 // Load reads the CRDs below the given files and folders. Of two CRDs for one group
 // and kind the first in the order of the paths stays. The warnings tell what was
 // passed over; the error that a path cannot be read at all.
-func Load(paths ...string) (*schema.Set, []Warning, error) {
+func Load(ctx context.Context, paths ...string) (*schema.Set, []Warning, error) {
 	var definitions []*schema.Definition
 	reader := reader{}
 	reader.take = func(object manifest.Object) bool {
-		definition, usable := reader.parse(object)
+		definition, usable := reader.parse(ctx, object)
 		if usable {
 			definitions = append(definitions, definition)
 		}
 		return usable
 	}
-	if err := reader.walk(paths); err != nil {
+	err := reader.walk(paths)
+	if ctx.Err() != nil {
+		err = fmt.Errorf("compile CRDs: %w", context.Cause(ctx))
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return schema.NewSet(definitions...), reader.warnings, nil
@@ -112,14 +117,14 @@ func (r *reader) visit(path string, entry fs.DirEntry, err error) error {
 }
 
 // parse compiles a CRD, and returns false where that cannot be done.
-func (r *reader) parse(object manifest.Object) (*schema.Definition, bool) {
-	definition, err := schema.Parse(object.Content, object.Origin.File)
+func (r *reader) parse(ctx context.Context, object manifest.Object) (*schema.Definition, bool) {
+	definition, err := schema.Parse(ctx, object.Content, object.Origin.File)
 	if err != nil {
 		r.warnf("%s: %v; it is not used", object.Origin, err)
 		return nil, false
 	}
 	for _, name := range definition.VersionNames() {
-		if version := definition.Version(name); version.Obstacle == schema.NotStructural {
+		if version := definition.Version(name); version.Obstacle == schema.NotStructural || version.Obstacle == schema.TooLarge {
 			r.warnf("%s: %s, version %s: %s (%s); its objects are not pinned", object.Origin, definition.Name, name, version.Obstacle, version.Detail)
 		}
 	}

@@ -57,7 +57,7 @@ func TestLoad(t *testing.T) {
 	if err := os.Symlink(folder, link); err != nil {
 		t.Fatal(err)
 	}
-	set, warnings, err := catalog.Load(link)
+	set, warnings, err := catalog.Load(t.Context(), link)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,10 +77,10 @@ func TestLoad(t *testing.T) {
 	if len(warnings) != 2 || !strings.Contains(string(warnings[0]), "broken.yaml") || !strings.Contains(string(warnings[1]), "loose.json") {
 		t.Errorf("want one warning for the broken file and one for the schema that is not structural, got %q", warnings)
 	}
-	if _, warnings, err := catalog.Load(t.TempDir()); err != nil || len(warnings) != 1 {
+	if _, warnings, err := catalog.Load(t.Context(), t.TempDir()); err != nil || len(warnings) != 1 {
 		t.Errorf("a folder without CRDs must be warned of, got %q, %v", warnings, err)
 	}
-	if _, _, err := catalog.Load(filepath.Join(folder, "absent")); err == nil {
+	if _, _, err := catalog.Load(t.Context(), filepath.Join(folder, "absent")); err == nil {
 		t.Error("a path that does not exist must be an error")
 	}
 }

@@ -178,7 +178,7 @@ func (s *situation) Definition(kind schema.GroupKind) (*moorschema.Definition, b
 	}
 	var definition *moorschema.Definition
 	if crd, ok := s.crd(kind.Group, kind.Kind); ok {
-		if parsed, err := moorschema.Parse(crd, "live"); err == nil {
+		if parsed, err := moorschema.Parse(s.ctx, crd, "live"); err == nil {
 			definition = parsed
 		}
 	}
@@ -193,7 +193,7 @@ func (r *resource) pinned() (object, bool) {
 		return r.pinnedTarget, r.pinnedTarget != nil
 	}
 	r.pinnedOnce = true
-	results, err := pin.All([]manifest.Object{{Content: r.target}}, pin.Options{Mode: pin.ModeAll, Schemas: r.situation, Rules: &pin.Rules{}})
+	results, err := pin.All(r.situation.ctx, []manifest.Object{{Content: r.target}}, pin.Options{Mode: pin.ModeAll, Schemas: r.situation, Rules: &pin.Rules{}})
 	if err != nil || len(results) != 1 {
 		return nil, false
 	}

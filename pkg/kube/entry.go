@@ -64,15 +64,15 @@ const source = "live"
 
 // digest turns a raw CRD into an entry. What is wrong with a CRD is kept in
 // its entry, so that it hurts no other.
-func digest(crd *unstructured.Unstructured) *entry {
+func digest(ctx context.Context, crd *unstructured.Unstructured) *entry {
 	kept := &entry{ObjectMeta: metav1.ObjectMeta{Name: crd.GetName(), ResourceVersion: crd.GetResourceVersion()}}
-	kept.definition, kept.problem = schema.Parse(crd.Object, source)
+	kept.definition, kept.problem = schema.Parse(ctx, crd.Object, source)
 	if kept.problem != nil {
 		return kept
 	}
 	for _, name := range kept.definition.VersionNames() {
 		version := kept.definition.Version(name)
-		if version.Obstacle == schema.NotStructural {
+		if version.Obstacle == schema.NotStructural || version.Obstacle == schema.TooLarge {
 			kept.problem = errors.Join(kept.problem, fmt.Errorf("version %s: %s: %s", name, version.Obstacle, version.Detail))
 		}
 	}
@@ -91,7 +91,7 @@ func listCRDs(ctx context.Context, client dynamic.Interface) (*entries, error) {
 			return nil, fmt.Errorf("list CustomResourceDefinitions: %w", err)
 		}
 		for i := range page.Items {
-			list.Items = append(list.Items, digest(&page.Items[i]))
+			list.Items = append(list.Items, digest(ctx, &page.Items[i]))
 		}
 		list.ResourceVersion = page.GetResourceVersion()
 		options.Continue = page.GetContinue()
@@ -118,7 +118,7 @@ func watchCRDs(ctx context.Context, client dynamic.Interface, options metav1.Lis
 			event.Object = bookmark(crd)
 			return event, true
 		}
-		event.Object = digest(crd)
+		event.Object = digest(ctx, crd)
 		return event, true
 	}), nil
 }

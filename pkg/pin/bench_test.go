@@ -53,7 +53,7 @@ func benchObjects(b *testing.B) (kinds []kind, objects []manifest.Object, texts 
 		root := kind.reference.schemas[kind.version]
 		for i := range uint64(20) {
 			content := newScribe(uint64(n)*1000+i).object(kind.group+"/"+kind.version, kind.name, root)
-			if results, err := pin.All([]manifest.Object{{Content: content}}, pin.Options{Schemas: kind.set}); err != nil || len(results[0].Changes) == 0 {
+			if results, err := pin.All(b.Context(), []manifest.Object{{Content: content}}, pin.Options{Schemas: kind.set}); err != nil || len(results[0].Changes) == 0 {
 				continue
 			}
 			object := manifest.Object{Content: content}
@@ -111,20 +111,20 @@ func BenchmarkExternalSecret(b *testing.B) {
 		objects := batchOf(object)
 		b.ReportAllocs()
 		for i := 0; i < b.N; i += batch {
-			if _, err := pin.All(objects, pin.Options{Schemas: kind.set}); err != nil {
+			if _, err := pin.All(b.Context(), objects, pin.Options{Schemas: kind.set}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("pin-pinned", func(b *testing.B) {
-		results, err := pin.All([]manifest.Object{object}, pin.Options{Schemas: kind.set})
+		results, err := pin.All(b.Context(), []manifest.Object{object}, pin.Options{Schemas: kind.set})
 		if err != nil {
 			b.Fatal(err)
 		}
 		objects := batchOf(results[0].Object)
 		b.ReportAllocs()
 		for i := 0; i < b.N; i += batch {
-			if _, err := pin.All(objects, pin.Options{Schemas: kind.set}); err != nil {
+			if _, err := pin.All(b.Context(), objects, pin.Options{Schemas: kind.set}); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -168,7 +168,7 @@ func BenchmarkAllKinds(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			for i, kind := range kinds {
-				if _, err := pin.All(objects[i:i+1], pin.Options{Schemas: kind.set}); err != nil {
+				if _, err := pin.All(b.Context(), objects[i:i+1], pin.Options{Schemas: kind.set}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -204,7 +204,7 @@ func BenchmarkSchemaMemory(b *testing.B) {
 		before := heap()
 		definitions := make([]*schema.Definition, 0, len(all))
 		for _, found := range all {
-			definition, err := schema.Parse(found.Content, found.Name())
+			definition, err := schema.Parse(b.Context(), found.Content, found.Name())
 			if err != nil {
 				b.Fatal(err)
 			}

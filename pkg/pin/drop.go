@@ -73,10 +73,16 @@ func (w *walk) drop(object map[string]any, node *dropNode) map[string]any {
 	if node.any != nil {
 		names = slices.Sorted(maps.Keys(object))
 	}
+	if !w.meter.steps(len(names)) {
+		return object
+	}
 	for _, name := range names {
 		value, found := object[name]
 		if !found {
 			continue
+		}
+		if w.meter.stopped() {
+			return object
 		}
 		child := node.child(name)
 		place := w.enter(name)
@@ -94,7 +100,7 @@ func (w *walk) dropField(edit *edit, name string, value any, node *dropNode) {
 	if !changed {
 		inner = value
 	}
-	if row, matches := node.match(inner); matches && !w.skipped() {
+	if row, matches := node.match(inner); matches && w.meter.change(len(w.path)) && !w.skipped() {
 		edit.remove(name)
 		w.changes = append(w.changes[:before], Change{
 			Action: Dropped, Pointer: w.pointer(), Value: value, Reason: row.By, Source: row.Source,
@@ -115,10 +121,16 @@ func (w *walk) dropBelow(value any, node *dropNode) (any, bool) {
 		return changed, len(w.changes) > before
 	case []any:
 		var changed []any
+		if len(node.fields) == 0 && node.any == nil || !w.meter.steps(len(value)) {
+			return nil, false
+		}
 		for i, item := range value {
 			child := node.child(strconv.Itoa(i))
 			if child == nil {
 				continue
+			}
+			if w.meter.stopped() {
+				return nil, false
 			}
 			place := w.enterItem(i)
 			if inner, ok := w.dropBelow(item, child); ok {

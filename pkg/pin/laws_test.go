@@ -3,11 +3,13 @@ package pin_test
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -42,23 +44,38 @@ var realKinds = sync.OnceValues(func() ([]kind, error) {
 		if spec, ok := content["spec"].(map[string]any); ok {
 			delete(spec, "conversion")
 		}
-		definition, err := schema.Parse(content, "test")
+		own, err := kindsOf(content, found)
 		if err != nil {
 			return nil, err
 		}
-		reference, err := newReference(content)
+		apart, err := kindsOf(withVersionsApart(content), found)
 		if err != nil {
 			return nil, err
 		}
-		for _, version := range reference.served {
-			kinds = append(kinds, kind{
-				group: found.Group(), version: version, name: found.Kind(),
-				set: schema.NewSet(definition), reference: reference,
-			})
-		}
+		kinds = slices.Concat(kinds, own, apart)
 	}
 	return kinds, nil
 })
+
+// kindsOf returns the served versions of one CRD.
+func kindsOf(content map[string]any, found crds.CRD) ([]kind, error) {
+	definition, err := schema.Parse(testContext(), content, "test")
+	if err != nil {
+		return nil, err
+	}
+	reference, err := newReference(content)
+	if err != nil {
+		return nil, err
+	}
+	var kinds []kind
+	for _, version := range reference.served {
+		kinds = append(kinds, kind{
+			group: found.Group(), version: version, name: found.Kind(),
+			set: schema.NewSet(definition), reference: reference,
+		})
+	}
+	return kinds, nil
+}
 
 // TestLaws holds the compiled tree against the API server's own functions, and pinning
 // against what it promises, on random objects of every kind.
@@ -118,6 +135,9 @@ func checkLaws(t *testing.T, kind kind, object map[string]any) int {
 	if lost := lostField(before, result.Object.Content, ""); lost != "" {
 		t.Errorf("Git's field %s is lost or changed", lost)
 	}
+	if kept := keptNull(kind, before, result.Object.Content); kept != "" {
+		t.Errorf("the API server's functions remove the null at %s", kept)
+	}
 	if over := overPinned(kind, before, result); over != "" {
 		t.Errorf("the API server's functions do not set %s", over)
 	}
@@ -139,7 +159,7 @@ func checkLaws(t *testing.T, kind kind, object map[string]any) int {
 
 func pinOne(t *testing.T, kind kind, object map[string]any) pin.Result {
 	t.Helper()
-	results, err := pin.All([]manifest.Object{{Content: object}}, pin.Options{Schemas: kind.set, Rules: &pin.Rules{}})
+	results, err := pin.All(t.Context(), []manifest.Object{{Content: object}}, pin.Options{Schemas: kind.set, Rules: &pin.Rules{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,6 +196,55 @@ func lostField(before, after any, path string) string {
 	default:
 		if !cmp.Equal(before, after) {
 			return path
+		}
+	}
+	return ""
+}
+
+// keptNull returns the place of a null that the request version knows, that pinning
+// keeps, and that the server's functions remove from what they keep around it.
+func keptNull(kind kind, before, after map[string]any) string {
+	stored := kind.reference.store(before, kind.version)
+	kind.reference.hide(stored, kind.version)
+	after = runtime.DeepCopyJSON(after)
+	kind.reference.hide(after, kind.version)
+	delete(after, "metadata")
+	return nullBeside(after, stored, kind.reference.schemas[kind.version], "")
+}
+
+func nullBeside(after, stored any, known *structuralschema.Structural, path string) string {
+	if known == nil {
+		return ""
+	}
+	switch after := after.(type) {
+	case map[string]any:
+		holder, ok := stored.(map[string]any)
+		for name, value := range after {
+			property, named := known.Properties[name]
+			child := &property
+			if !named && known.AdditionalProperties != nil {
+				child, named = known.AdditionalProperties.Structural, true
+			}
+			if !ok || !named || known.XEmbeddedResource {
+				continue
+			}
+			there, found := holder[name]
+			if value == nil && !found {
+				return path + "/" + name
+			}
+			if place := nullBeside(value, there, child, path+"/"+name); place != "" {
+				return place
+			}
+		}
+	case []any:
+		list, ok := stored.([]any)
+		for i := range after {
+			if !ok || i >= len(list) {
+				return ""
+			}
+			if place := nullBeside(after[i], list[i], known.Items, fmt.Sprint(path, "/", i)); place != "" {
+				return place
+			}
 		}
 	}
 	return ""

@@ -27,13 +27,26 @@ func parsePattern(text string) (pattern, error) {
 	return pointer.Steps(), nil
 }
 
+// What an object may exclude by its own annotation: every change is held against all of
+// it. The longest annotations that are in use hold a few hundred bytes.
+const (
+	maxPatterns     = 256
+	maxPatternsText = 16 << 10
+)
+
 // parsePatterns reads pointers that are separated by commas or white space.
 func parsePatterns(text string) ([]pattern, error) {
+	if len(text) > maxPatternsText {
+		return nil, fmt.Errorf("holds %d bytes, more than the limit of %d; put \"*\" for steps, or skip what is above", len(text), maxPatternsText)
+	}
 	var patterns []pattern
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return strings.ContainsRune(", \t\r\n", c) }) {
 		pattern, err := parsePattern(word)
 		if err != nil {
 			return nil, err
+		}
+		if len(patterns) == maxPatterns {
+			return nil, fmt.Errorf("names more pointers than the limit of %d; put \"*\" for steps, or skip what is above", maxPatterns)
 		}
 		patterns = append(patterns, pattern)
 	}
@@ -65,10 +78,11 @@ func (w *walk) skipped() bool {
 	})
 }
 
-// carve returns the value for the current path without what is excluded below it.
-func (w *walk) carve(value any) any {
+// carve returns the value for the current path without what is excluded below it, and
+// whether the budget allows for that: each exclusion there costs a look at the whole.
+func (w *walk) carve(value any) (any, bool) {
 	if len(w.skips) == 0 {
-		return value
+		return value, true
 	}
 	path, copied := w.pointer().Steps(), false
 	for _, skip := range w.skips {
@@ -76,12 +90,15 @@ func (w *walk) carve(value any) any {
 		if !fits || len(rest) == 0 {
 			continue
 		}
+		if !w.meter.steps(weight(value)) {
+			return nil, false
+		}
 		if !copied {
 			value, copied = runtime.DeepCopyJSONValue(value), true
 		}
 		removeMatches(value, rest)
 	}
-	return value
+	return value, true
 }
 
 // removeMatches deletes the fields that the pattern names; list items stay.

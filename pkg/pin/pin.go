@@ -19,6 +19,7 @@
 package pin
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,6 +80,8 @@ type Options struct {
 	// Served lists what the destination serves, "group/version" or
 	// "group/version/Kind" as Argo CD passes it in KUBE_API_VERSIONS. Empty means unknown.
 	Served []string
+	// Budget bounds the work; the zero value is more than any real object needs.
+	Budget Budget
 }
 
 // Action says what was done to a field.
@@ -137,16 +140,23 @@ type Result struct {
 }
 
 // All pins every object and returns the results in the same order. Objects that
-// cannot be pinned pass unchanged. The error is about the options alone.
-func All(objects []manifest.Object, options Options) ([]Result, error) {
+// cannot be pinned, or only beyond the budget, pass unchanged. The error is about the
+// options, or the cause of the context's end, after which there are no results.
+func All(ctx context.Context, objects []manifest.Object, options Options) ([]Result, error) {
 	mode, err := ParseMode(string(options.Mode))
 	if err != nil {
 		return nil, err
 	}
-	pinner := newPinner(mode, options, objects)
+	pinner, err := newPinner(ctx, mode, options, objects)
+	if err != nil {
+		return nil, err
+	}
 	results := make([]Result, len(objects))
 	for i, object := range objects {
 		results[i] = pinner.pin(i, object)
+		if pinner.walk.meter.ended {
+			return nil, fmt.Errorf("object %d of %d: %w", i+1, len(objects), context.Cause(ctx))
+		}
 	}
 	return results, nil
 }
@@ -171,22 +181,29 @@ type plan struct {
 	warnings []Warning
 }
 
-func newPinner(mode Mode, options Options, objects []manifest.Object) *pinner {
+func newPinner(ctx context.Context, mode Mode, options Options, objects []manifest.Object) (*pinner, error) {
 	rules := options.Rules
 	if rules == nil {
 		rules = DefaultRules()
 	}
-	rendered := findCRDs(objects)
+	rendered, err := findCRDs(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
 	return &pinner{
 		mode: mode, rules: rules, rendered: rendered,
 		schemas: crd.Layer(rendered.set, options.Schemas),
 		served:  newServed(options.Served),
 		plans:   map[schema.GroupVersionKind]*plan{},
-	}
+		walk:    walk{meter: meter{done: ctx.Done(), budget: options.Budget.withDefaults()}},
+	}, nil
 }
 
 func (p *pinner) pin(i int, object manifest.Object) Result {
 	result := Result{Object: object}
+	if !p.walk.meter.steps(1) && p.walk.meter.ended {
+		return result
+	}
 	mode, skips, warning := p.annotations(object)
 	if warning != nil {
 		result.Warnings = append(result.Warnings, *warning)
@@ -211,8 +228,19 @@ func (p *pinner) pin(i int, object manifest.Object) Result {
 		walk.nulls = holdsNull(content)
 		content = walk.object(content, plan.root)
 	}
+	if walk.meter.stopped() {
+		result.Warnings = append(result.Warnings, overBudget(object, walk.meter.over))
+		return result
+	}
 	result.Object.Content, result.Changes = content, slices.Clone(walk.changes)
 	return result
+}
+
+func overBudget(object manifest.Object, bound string) Warning {
+	return Warning{
+		Kind: object.Kind(), Obstacle: OverBudget,
+		Text: fmt.Sprintf("%s: pinning it takes more than %s; the object passes unchanged", object, bound),
+	}
 }
 
 // annotations reads what the object itself asks for. An annotation that does not

@@ -79,7 +79,7 @@ spec:
 
 func widgets(t *testing.T, extra string) *schema.Set {
 	t.Helper()
-	definition, err := schema.Parse(decodeOne(t, fmt.Sprintf(widgetCRD, extra)).Content, "test")
+	definition, err := schema.Parse(t.Context(), decodeOne(t, fmt.Sprintf(widgetCRD, extra)).Content, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,12 +122,12 @@ spec:
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			definition, err := schema.Parse(decodeOne(t, fmt.Sprintf(crd, test.storage, test.path, !test.storage)).Content, "test")
+			definition, err := schema.Parse(t.Context(), decodeOne(t, fmt.Sprintf(crd, test.storage, test.path, !test.storage)).Content, "test")
 			if err != nil {
 				t.Fatal(err)
 			}
 			object := decodeOne(t, test.object[:1]+"apiVersion: example.org/v1, kind: Thing, "+test.object[1:])
-			results, err := pin.All([]manifest.Object{object}, pin.Options{Schemas: schema.NewSet(definition), Mode: test.mode})
+			results, err := pin.All(t.Context(), []manifest.Object{object}, pin.Options{Schemas: schema.NewSet(definition), Mode: test.mode})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,6 +180,7 @@ func TestAll(t *testing.T) {
 		"embedded":        {reason: "nulls of an embedded resource's metadata vanish", object: head + "spec: {color: c, maybe: m, limits: {cpu: c}, template: {apiVersion: v1, kind: Pod, metadata: {name: p, creationTimestamp: null}, spec: {x: null}}}", want: []string{"0 /spec/template/metadata/creationTimestamp"}},
 		"embedded null":   {reason: "metadata that is null becomes empty, labels that are null the empty text", object: head + "spec: {color: c, maybe: m, limits: {cpu: c}, template: {metadata: null}, parts: [{size: 1}], templates: [{metadata: {labels: {a: null}}}]}", want: []string{"! /spec/template/metadata map[]", "! /spec/templates/0/metadata/labels/a "}},
 		"other version":   {reason: "the storage version's default where the request's has none, the request's first, and none that either lacks", object: strings.Replace(head, "/v1", "/v1beta1", 1) + "spec: {gone: kept}", want: []string{"+ /spec/color blue", "+ /spec/limits map[cpu:1m]"}},
+		"request alone":   {reason: "what the storage version lacks the server removes: a null goes, a value is the user's", object: strings.Replace(head, "/v1", "/v1beta1", 1) + "spec: {gone: null, color: c, limits: {cpu: c}}", want: []string{"0 /spec/gone"}},
 		"atomic":          {reason: "only inside atomic lists that Git sets", object: head + "spec: {parts: [{name: a}], keyed: [{name: k}], plain: null}", options: pin.Options{Mode: pin.ModeAtomic}, want: []string{"+ /spec/parts/0/size 3", "0 /spec/plain"}},
 		"none":            {reason: "nothing", object: head + "spec: {plain: null}", options: pin.Options{Mode: pin.ModeNone}},
 		"own mode":        {reason: "the annotation goes before the option", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {name: a, annotations: {moorpin.dev/pin: none}}\nspec: {}"},
@@ -193,7 +194,7 @@ func TestAll(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.options.Schemas = widgets(t, "")
-			results, err := pin.All([]manifest.Object{decodeOne(t, test.object)}, test.options)
+			results, err := pin.All(t.Context(), []manifest.Object{decodeOne(t, test.object)}, test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -224,13 +225,15 @@ func TestAllPassesUnchanged(t *testing.T) {
 		"kind":        {reason: "the destination lists other kinds of the version", object: "apiVersion: example.org/v1\nkind: Widget\nspec: {}", options: pin.Options{Served: []string{"example.org/v1", "example.org/v1/Other"}}, obstacle: pin.NotServedByDestination},
 		"bad mode":    {reason: "an annotation that does not parse", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/pin: some}}\nspec: {}", obstacle: pin.InvalidAnnotation},
 		"unknown":     {reason: "an annotation that is misspelt", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/skipp: /spec}}\nspec: {}", obstacle: pin.InvalidAnnotation},
+		"many skips":  {reason: "an annotation that names too many pointers", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/skip: '" + strings.Repeat("/a ", 300) + "'}}\nspec: {}", obstacle: pin.InvalidAnnotation},
+		"long skip":   {reason: "an annotation that is too long", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/skip: '" + strings.Repeat("/*", 9000) + "'}}\nspec: {}", obstacle: pin.InvalidAnnotation},
 		"bad skip":    {reason: "an annotation that does not parse", object: "apiVersion: example.org/v1\nkind: Widget\nmetadata: {annotations: {moorpin.dev/skip: spec.color}}\nspec: {}", obstacle: pin.InvalidAnnotation},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			test.options.Schemas = widgets(t, test.crd)
 			object := decodeOne(t, test.object)
-			results, err := pin.All([]manifest.Object{object}, test.options)
+			results, err := pin.All(t.Context(), []manifest.Object{object}, test.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -244,11 +247,11 @@ func TestAllPassesUnchanged(t *testing.T) {
 		})
 	}
 	// The storage version itself is not converted.
-	results, err := pin.All([]manifest.Object{decodeOne(t, "apiVersion: example.org/v1\nkind: Widget\nspec: {}")}, pin.Options{Schemas: widgets(t, webhook)})
+	results, err := pin.All(t.Context(), []manifest.Object{decodeOne(t, "apiVersion: example.org/v1\nkind: Widget\nspec: {}")}, pin.Options{Schemas: widgets(t, webhook)})
 	if err != nil || len(results[0].Changes) == 0 {
 		t.Errorf("the storage version of a CRD with a webhook: %v, %v", results, err)
 	}
-	if _, err := pin.All(nil, pin.Options{Mode: "some"}); err == nil {
+	if _, err := pin.All(t.Context(), nil, pin.Options{Mode: "some"}); err == nil {
 		t.Error("an unknown mode must be refused")
 	}
 }
@@ -257,7 +260,7 @@ func TestRenderedCRDGoesFirst(t *testing.T) {
 	rendered := decodeOne(t, fmt.Sprintf(strings.ReplaceAll(widgetCRD, "default: red", "default: green"), ""))
 	object := decodeOne(t, "apiVersion: example.org/v1\nkind: Widget\nspec: {maybe: m, limits: {cpu: c}}")
 	options := pin.Options{Schemas: widgets(t, ""), Served: []string{"example.org/v1beta1"}}
-	results, err := pin.All([]manifest.Object{object, rendered}, options)
+	results, err := pin.All(t.Context(), []manifest.Object{object, rendered}, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +268,7 @@ func TestRenderedCRDGoesFirst(t *testing.T) {
 		t.Errorf("the CRD of the same render is the one in force after the sync:\n%s", diff)
 	}
 	delete(rendered.Content["spec"].(map[string]any), "versions")
-	results, err = pin.All([]manifest.Object{object, rendered}, pin.Options{Schemas: widgets(t, "")})
+	results, err = pin.All(t.Context(), []manifest.Object{object, rendered}, pin.Options{Schemas: widgets(t, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +300,7 @@ spec:
 		"- /spec/info []", "- /spec/source/directory map[recurse:false]", "- /spec/source/kustomize/images []", "- /spec/source/path ",
 		"- /spec/syncPolicy/automated/prune false", "- /spec/syncPolicy/syncOptions []",
 	}
-	results, err := pin.All([]manifest.Object{application}, pin.Options{})
+	results, err := pin.All(t.Context(), []manifest.Object{application}, pin.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +320,7 @@ skip:
 		"- /spec/destination/namespace ", "- /spec/ignoreDifferences/0/jsonPointers []", "- /spec/info []",
 		"- /spec/syncPolicy/automated/prune false", "- /spec/syncPolicy/automated/selfHeal true", "- /spec/syncPolicy/syncOptions []",
 	}
-	results, err = pin.All([]manifest.Object{application}, pin.Options{Rules: pin.DefaultRules().With(extended)})
+	results, err = pin.All(t.Context(), []manifest.Object{application}, pin.Options{Rules: pin.DefaultRules().With(extended)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +371,7 @@ func TestDropPaths(t *testing.T) {
 	for name, rules := range map[string]*pin.Rules{
 		"any first": parse(wild, named, item), "any last": parse(item, named, wild), "two files": parse(named, item).With(parse(wild)),
 	} {
-		results, err := pin.All([]manifest.Object{object}, pin.Options{Rules: rules})
+		results, err := pin.All(t.Context(), []manifest.Object{object}, pin.Options{Rules: rules})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -381,7 +384,7 @@ func TestDropPaths(t *testing.T) {
 // TestResultsShareNothing: what one result holds, another must not feel.
 func TestResultsShareNothing(t *testing.T) {
 	object := decodeOne(t, "apiVersion: example.org/v1\nkind: Widget\nspec: {color: c, maybe: m, limits: null}")
-	results, err := pin.All([]manifest.Object{object, object}, pin.Options{Schemas: widgets(t, "")})
+	results, err := pin.All(t.Context(), []manifest.Object{object, object}, pin.Options{Schemas: widgets(t, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,6 +395,19 @@ func TestResultsShareNothing(t *testing.T) {
 	limits(0)["cpu"] = "changed"
 	if limits(1)["cpu"] != "1m" || !cmp.Equal(results[0].Changes[0].Value, map[string]any{"cpu": "1m"}) {
 		t.Errorf("a change of one result shows in %v and %v", limits(1), results[0].Changes[0].Value)
+	}
+}
+
+// TestDropKeepsMeaning: an empty list that forbids everything is not dropped, for its
+// absence would permit everything.
+func TestDropKeepsMeaning(t *testing.T) {
+	project := decodeOne(t, "apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nspec: {namespaceResourceWhitelist: [], clusterResourceWhitelist: [], description: ''}")
+	results, err := pin.All(t.Context(), []manifest.Object{project}, pin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"- /spec/clusterResourceWhitelist []", "- /spec/description "}, explain(results[0].Changes)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -83,6 +83,50 @@ func (s scribe) fields(schema *structuralschema.Structural, depth int) map[strin
 	return object
 }
 
+// withVersionsApart returns the CRD with two versions alone, both made of its storage
+// version and each lacking fields that the other one has: few real CRDs drop fields
+// from one version to the next, and those that do have few.
+func withVersionsApart(crd map[string]any) map[string]any {
+	apart := runtime.DeepCopyJSON(crd)
+	spec, _ := apart["spec"].(map[string]any)
+	versions, _ := spec["versions"].([]any)
+	for _, version := range versions {
+		stored, _ := version.(map[string]any)
+		if stored["storage"] != true {
+			continue
+		}
+		asked := runtime.DeepCopyJSON(stored)
+		stored["served"], stored["name"] = true, "v1stored"
+		asked["served"], asked["name"], asked["storage"] = true, "v1asked", false
+		for i, version := range []map[string]any{stored, asked} {
+			if schema, ok := version["schema"].(map[string]any); ok {
+				newScribe(uint64(i)).thin(schema["openAPIV3Schema"], 0)
+			}
+		}
+		spec["versions"] = []any{stored, asked}
+		return apart
+	}
+	return apart
+}
+
+// thin removes some of the fields from a schema.
+func (s scribe) thin(value any, depth int) {
+	if value == nil {
+		return
+	}
+	schema, _ := value.(map[string]any)
+	properties, _ := schema["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if depth > 1 && s.chance(15) {
+			delete(properties, name)
+		} else {
+			s.thin(properties[name], depth+1)
+		}
+	}
+	s.thin(schema["items"], depth+1)
+	s.thin(schema["additionalProperties"], depth+1)
+}
+
 func (s scribe) anything() any {
 	return []any{
 		nil, "text", int64(1), true,

@@ -1,6 +1,7 @@
 package pin
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -39,7 +40,7 @@ func (r renderedCRDs) defines(kind schema.GroupKind) bool {
 
 // findCRDs reads the CRDs among the objects, those alone whose kind is used there too:
 // reading one takes as long as decoding hundreds of objects.
-func findCRDs(objects []manifest.Object) renderedCRDs {
+func findCRDs(ctx context.Context, objects []manifest.Object) (renderedCRDs, error) {
 	used := map[schema.GroupKind]bool{}
 	for _, object := range objects {
 		used[object.Kind().GroupKind()] = true
@@ -50,7 +51,10 @@ func findCRDs(objects []manifest.Object) renderedCRDs {
 		if !crd.IsCRD(object.Content) || !used[definedKind(object.Content)] {
 			continue
 		}
-		definition, err := crd.Parse(object.Content, renderedSource)
+		definition, err := crd.Parse(ctx, object.Content, renderedSource)
+		if ctx.Err() != nil {
+			return renderedCRDs{}, fmt.Errorf("read the CRDs among the objects: %w", context.Cause(ctx))
+		}
 		if err != nil {
 			found.faults[i] = append(found.faults[i], Warning{
 				Kind: object.Kind(), Obstacle: InvalidCRD,
@@ -61,7 +65,7 @@ func findCRDs(objects []manifest.Object) renderedCRDs {
 		definitions = append(definitions, definition)
 	}
 	found.set = crd.NewSet(definitions...)
-	return found
+	return found, nil
 }
 
 // definedKind returns the group and kind that a CRD defines.

@@ -20,12 +20,15 @@ type walk struct {
 	skips      []pattern
 	path       []byte // the pointer to the current value
 	changes    []Change
+	// meter stops the walk; what it has made by then is of no use.
+	meter meter
 }
 
 // reset makes the walk ready for the next object; its buffers are used again.
 func (w *walk) reset(source string, everywhere bool, skips []pattern) {
 	clear(w.changes)
-	*w = walk{source: source, everywhere: everywhere, skips: skips, path: w.path[:0], changes: w.changes[:0]}
+	w.meter.begin()
+	*w = walk{source: source, everywhere: everywhere, skips: skips, path: w.path[:0], changes: w.changes[:0], meter: w.meter}
 }
 
 // enter goes down to a field, enterItem to a list item; leave goes back to the
@@ -81,7 +84,13 @@ func (w *walk) object(x map[string]any, node *crd.Node) map[string]any {
 		fields = node.Fields
 	}
 	edit := edit{original: x}
+	if !w.meter.steps(len(fields) + 1) {
+		return x
+	}
 	for i := range fields {
+		if w.meter.stopped() {
+			return x
+		}
 		field := &fields[i]
 		value, found := x[field.Name]
 		switch {
@@ -94,11 +103,7 @@ func (w *walk) object(x map[string]any, node *crd.Node) map[string]any {
 		}
 	}
 	if w.nulls {
-		for _, name := range node.DropNulls {
-			if value, found := x[name]; found && value == nil {
-				w.field(&edit, name, nil, &crd.Element{Null: crd.NullDropped})
-			}
-		}
+		w.dropNulls(&edit, node)
 		if node.Embedded {
 			w.embeddedMetadata(&edit)
 		}
@@ -107,6 +112,18 @@ func (w *walk) object(x map[string]any, node *crd.Node) map[string]any {
 		w.rest(&edit, node)
 	}
 	return edit.result()
+}
+
+// dropNulls removes the nulls of the fields to which nothing else happens.
+func (w *walk) dropNulls(edit *edit, node *crd.Node) {
+	if !w.meter.steps(len(node.DropNulls)) {
+		return
+	}
+	for _, name := range node.DropNulls {
+		if value, found := edit.original[name]; found && value == nil {
+			w.field(edit, name, nil, &crd.Element{Null: crd.NullDropped})
+		}
+	}
 }
 
 // field pins one field that is there.
@@ -127,7 +144,7 @@ func (w *walk) field(edit *edit, name string, value any, element *crd.Element) {
 	case crd.NullReplaced:
 		w.put(edit, NullReplaced, name, element.NullValue)
 	case crd.NullDropped:
-		if !w.skipped() {
+		if w.meter.change(len(w.path)) && !w.skipped() {
 			edit.remove(name)
 			w.record(NullDropped, nil, reasons[NullDropped])
 		}
@@ -136,17 +153,29 @@ func (w *walk) field(edit *edit, name string, value any, element *crd.Element) {
 
 // put sets the field called name, where the path ends, unless that is excluded.
 func (w *walk) put(edit *edit, action Action, name string, value any) {
-	if w.skipped() {
-		return
+	if value, ok := w.own(value); ok {
+		edit.set(name, copyValue(value))
+		w.record(action, value, reasons[action])
 	}
-	value = w.carve(value)
-	edit.set(name, copyValue(value))
-	w.record(action, value, reasons[action])
+}
+
+// own returns what of a default is put in where the path ends, and whether it is.
+func (w *walk) own(value any) (any, bool) {
+	if !w.meter.change(len(w.path)+weight(value)) || w.skipped() {
+		return nil, false
+	}
+	return w.carve(value)
 }
 
 // rest pins the fields that the schema does not name, such as the values of a map.
 func (w *walk) rest(edit *edit, node *crd.Node) {
+	if !w.meter.steps(len(edit.original)) {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(edit.original)) {
+		if w.meter.stopped() {
+			return
+		}
 		if node.Names(name) {
 			continue
 		}
@@ -203,7 +232,7 @@ func (w *walk) nullTexts(edit *edit, name string, texts map[string]any) {
 
 func (w *walk) list(x []any, node *crd.Node) []any {
 	items := node.Items
-	if items == nil || (!w.nulls && !items.HoldsDefaults()) {
+	if items == nil || (!w.nulls && !items.HoldsDefaults()) || !w.meter.steps(len(x)) {
 		return x
 	}
 	outside := w.atomic
@@ -217,16 +246,20 @@ func (w *walk) list(x []any, node *crd.Node) []any {
 		changed[i] = value
 	}
 	for i, item := range x {
+		if w.meter.stopped() {
+			return x
+		}
 		place := w.enterItem(i)
 		switch {
 		case item != nil && items.Child != nil:
 			if value, ok := w.value(item, items.Child); ok {
 				set(i, value)
 			}
-		case item == nil && items.Null == crd.NullReplaced && !w.skipped():
-			value := w.carve(items.NullValue)
-			set(i, copyValue(value))
-			w.record(NullReplaced, value, reasons[NullReplaced])
+		case item == nil && items.Null == crd.NullReplaced:
+			if value, ok := w.own(items.NullValue); ok {
+				set(i, copyValue(value))
+				w.record(NullReplaced, value, reasons[NullReplaced])
+			}
 		}
 		w.leave(place)
 	}

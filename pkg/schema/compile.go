@@ -12,9 +12,12 @@ import (
 // compiler builds the trees of one CRD. Equal nodes are kept once.
 type compiler struct {
 	intern interner
+	budget *budget
 }
 
-func newCompiler() *compiler { return &compiler{intern: newInterner()} }
+func newCompiler(budget *budget) *compiler {
+	return &compiler{intern: newInterner(budget), budget: budget}
+}
 
 // version compiles one version against the storage version.
 func (c *compiler) version(crd *apiextensions.CustomResourceDefinition, version apiextensions.CustomResourceDefinitionVersion, request, storage *versionSchema) *Version {
@@ -36,6 +39,9 @@ func (c *compiler) version(crd *apiextensions.CustomResourceDefinition, version 
 			root:   true,
 			hidden: [][]string{request.replicasPtr, storage.replicasPtr},
 		})
+		if c.budget.stopped() {
+			result.Root, result.Obstacle, result.Detail = nil, TooLarge, c.budget.over
+		}
 	}
 	return result
 }
@@ -83,7 +89,7 @@ func (s scope) belowAny() scope {
 
 // node compiles the value that the request version knows as r and the storage version as t.
 func (c *compiler) node(r, t side, place scope) *Node {
-	if r.schema == nil && t.schema == nil {
+	if r.schema == nil && t.schema == nil || c.budget.stopped() {
 		return nil
 	}
 	node := &Node{
@@ -93,6 +99,9 @@ func (c *compiler) node(r, t side, place scope) *Node {
 	node.Rest = c.rest(r, t, place)
 	var dormant []Field
 	for _, name := range knownFields(r, t) {
+		if !c.budget.spend(fieldWork) {
+			return nil
+		}
 		field, ok := c.namedField(name, r, t, place)
 		switch {
 		case ok && (field.HasDefault || field.HoldsDefaults()):
@@ -146,15 +155,15 @@ func (c *compiler) namedField(name string, r, t side, place scope) (Field, bool)
 	return field, ok
 }
 
-// field compiles one named field; false when the server would drop it whatever it
-// holds: then it is the user's unknown field, and left alone.
+// field compiles one named field; false when the request version does not know it:
+// then it is the user's unknown field, and left alone.
 func (c *compiler) field(name string, r, t side, place scope) (Field, bool) {
 	element, ok := c.element(name, r, t, place)
 	if !ok {
 		return Field{}, false
 	}
 	field := Field{Name: c.intern.text(name), Element: element}
-	if value, found := settle(map[string]any{}, name, r, t); found {
+	if value, found := c.budget.settle(map[string]any{}, name, r, t); found {
 		field.Default, field.HasDefault = c.withoutHidden(value, place), true
 		if field.Null == NullDropped {
 			// The null keeps the default away: without it, the default would come.
@@ -164,15 +173,20 @@ func (c *compiler) field(name string, r, t side, place scope) (Field, bool) {
 	return field, true
 }
 
-// element compiles the value of the field called name, when it is there.
+// element compiles the value of the field called name, when it is there; false when
+// the request version does not know it. What it alone knows the storage version
+// removes: a null is dropped there too, and a value is the user's, and left alone.
 func (c *compiler) element(name string, r, t side, place scope) (Element, bool) {
 	rChild, rKept := r.field(name)
 	tChild, tKept := t.field(name)
-	if !rKept || !tKept {
+	if !rKept {
 		return Element{}, false
 	}
+	if !tKept {
+		return Element{Null: NullDropped}, true
+	}
 	var element Element
-	value, found := settle(map[string]any{name: nil}, name, r, t)
+	value, found := c.budget.settle(map[string]any{name: nil}, name, r, t)
 	switch {
 	case !found:
 		element.Null = NullDropped
@@ -206,7 +220,7 @@ func (c *compiler) items(r, t side) *Element {
 		return nil
 	}
 	element := Element{Child: c.node(rItems, tItems, scope{})}
-	if value := settleItem(r, t); value != nil {
+	if value := c.budget.settleItem(r, t); value != nil {
 		element.Null, element.NullValue = NullReplaced, c.intern.value(value)
 	}
 	if element.Null == NullKept && element.Child == nil {

@@ -14,6 +14,7 @@
 package schema
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,6 +30,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Obstacle says why objects of a version cannot be pinned. The empty Obstacle means that they can.
@@ -45,6 +47,9 @@ const (
 	NotStructural Obstacle = "schema not structural"
 	// WithoutSchema: the version has no schema.
 	WithoutSchema Obstacle = "no schema"
+	// TooLarge: the CRD takes more work, or holds more defaults, than any that an API
+	// server could bear.
+	TooLarge Obstacle = "schema too large"
 )
 
 // Definition is one CRD: a group and kind with its versions. It does not change.
@@ -104,10 +109,17 @@ func IsCRD(object map[string]any) bool {
 
 // Parse reads one CustomResourceDefinition. source says where it was found and is
 // kept for reports. It does not change crd. The error says what keeps it from being
-// decoded; schemas that are not structural are obstacles of their version, no error.
-func Parse(crd map[string]any, source string) (*Definition, error) {
+// decoded; schemas that are not structural, or too large, are obstacles of their
+// version, no error. When the context ends, its cause is the error.
+func Parse(ctx context.Context, crd map[string]any, source string) (*Definition, error) {
 	if !IsCRD(crd) {
 		return nil, fmt.Errorf("%s: is no CustomResourceDefinition of %s", source, apiextensions.GroupName)
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", source, context.Cause(ctx))
+	}
+	if textOver(crd, maxText) < 0 {
+		return nil, fmt.Errorf("%s: the CustomResourceDefinition holds more than %d bytes, which no API server takes", source, maxText)
 	}
 	text, err := json.Marshal(crd)
 	if err != nil {
@@ -124,10 +136,38 @@ func Parse(crd map[string]any, source string) (*Definition, error) {
 	if internal.Spec.Names.Kind == "" || internal.Spec.Group == "" {
 		return nil, fmt.Errorf("%s: spec.group and spec.names.kind of the CustomResourceDefinition must not be empty", source)
 	}
-	return define(internal, source)
+	budget := &budget{done: ctx.Done()}
+	definition, err := define(internal, source, budget)
+	if budget.ended {
+		return nil, fmt.Errorf("%s: compile %s: %w", source, internal.Name, context.Cause(ctx))
+	}
+	return definition, err
 }
 
-func define(crd *apiextensions.CustomResourceDefinition, source string) (*Definition, error) {
+// textOver returns what is left of the limit, in bytes of JSON, after a value;
+// less than zero as soon as it is passed.
+func textOver(value any, limit int) int {
+	limit -= 2
+	switch value := value.(type) {
+	case string:
+		limit -= len(value)
+	case map[string]any:
+		for name, child := range value {
+			if limit = textOver(child, limit-len(name)-3); limit < 0 {
+				return limit
+			}
+		}
+	case []any:
+		for _, child := range value {
+			if limit = textOver(child, limit); limit < 0 {
+				return limit
+			}
+		}
+	}
+	return limit
+}
+
+func define(crd *apiextensions.CustomResourceDefinition, source string, budget *budget) (*Definition, error) {
 	definition := &Definition{
 		Name:       crd.Name,
 		Source:     source,
@@ -138,7 +178,7 @@ func define(crd *apiextensions.CustomResourceDefinition, source string) (*Defini
 	schemas := map[string]*versionSchema{}
 	storage := ""
 	for _, version := range crd.Spec.Versions {
-		parsed, err := readSchema(crd, version.Name)
+		parsed, err := readSchema(crd, version.Name, budget)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s, version %s: %w", source, crd.Name, version.Name, err)
 		}
@@ -150,11 +190,29 @@ func define(crd *apiextensions.CustomResourceDefinition, source string) (*Defini
 	if storage == "" {
 		return nil, fmt.Errorf("%s: %s has no version with storage: true", source, crd.Name)
 	}
-	compiler := newCompiler()
+	compiler := newCompiler(budget)
 	for _, version := range crd.Spec.Versions {
 		definition.versions[version.Name] = compiler.version(crd, version, schemas[version.Name], schemas[storage])
 	}
 	return definition, nil
+}
+
+// How much of the faults of a schema is told: how many, and in how many bytes.
+const (
+	maxFaults = 10
+	maxDetail = 4 << 10
+)
+
+// tell spells the first faults, each once. There may be as many as there are fields.
+func tell(faults field.ErrorList) string {
+	told := faults[:min(len(faults), maxFaults)].ToAggregate().Error()
+	if more := len(faults) - maxFaults; more > 0 {
+		told += fmt.Sprintf(", and %d more", more)
+	}
+	if len(told) > maxDetail {
+		told = strings.ToValidUTF8(told[:maxDetail], "") + "..."
+	}
+	return told
 }
 
 // versionSchema is a version's structural schema, or why it has none.
@@ -165,8 +223,12 @@ type versionSchema struct {
 	replicasPtr []string
 }
 
-func readSchema(crd *apiextensions.CustomResourceDefinition, version string) (*versionSchema, error) {
+func readSchema(crd *apiextensions.CustomResourceDefinition, version string, budget *budget) (*versionSchema, error) {
 	result := &versionSchema{}
+	if !budget.spend(len(crd.Spec.Versions)) { // each is looked for among all
+		result.obstacle, result.detail = TooLarge, budget.over
+		return result, nil
+	}
 	subresources, err := apiextensions.GetSubresourcesForVersion(crd, version)
 	if err != nil {
 		return nil, fmt.Errorf("subresources: %w", err)
@@ -182,13 +244,17 @@ func readSchema(crd *apiextensions.CustomResourceDefinition, version string) (*v
 		result.obstacle = WithoutSchema
 		return result, nil
 	}
+	if !budget.admit(validation.OpenAPIV3Schema, 0) {
+		result.obstacle, result.detail = TooLarge, budget.over
+		return result, nil
+	}
 	structural, err := structuralschema.NewStructural(validation.OpenAPIV3Schema)
 	if err != nil {
 		result.obstacle, result.detail = NotStructural, err.Error()
 		return result, nil //nolint:nilerr // a schema that is not structural is data, not our failure.
 	}
 	if faults := structuralschema.ValidateStructural(nil, structural); len(faults) > 0 {
-		result.obstacle, result.detail = NotStructural, faults.ToAggregate().Error()
+		result.obstacle, result.detail = NotStructural, tell(faults)
 		return result, nil
 	}
 	if err := defaulting.PruneDefaults(structural); err != nil {

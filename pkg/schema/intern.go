@@ -13,10 +13,11 @@ type interner struct {
 	ids    map[*Node]int
 	texts  map[string]string
 	values map[string]any
+	budget *budget
 }
 
-func newInterner() interner {
-	return interner{nodes: map[string]*Node{}, ids: map[*Node]int{}, texts: map[string]string{}, values: map[string]any{}}
+func newInterner(budget *budget) interner {
+	return interner{nodes: map[string]*Node{}, ids: map[*Node]int{}, texts: map[string]string{}, values: map[string]any{}, budget: budget}
 }
 
 // text returns a copy of name that holds no larger text in memory.
@@ -31,9 +32,17 @@ func (i interner) text(name string) string {
 
 // value returns the one copy of a JSON value.
 func (i interner) value(value any) any {
+	values, bytes := size(value)
+	// Spelled here, and again in the keys of nodes.
+	if !i.budget.spend(3 * values * valueWork) {
+		return nil
+	}
 	key := jsonKey(value)
 	if kept, found := i.values[key]; found {
 		return kept
+	}
+	if !i.budget.hold(bytes, 0) {
+		return nil
 	}
 	i.values[key] = value
 	return value
@@ -42,6 +51,9 @@ func (i interner) value(value any) any {
 // node returns the one node equal to this one, nil when it does nothing.
 func (i interner) node(node *Node) *Node {
 	if len(node.Fields) == 0 && len(node.DropNulls) == 0 && node.Rest == nil && node.Items == nil && !node.Embedded {
+		return nil
+	}
+	if i.budget.stopped() {
 		return nil
 	}
 	key := i.key(node)

@@ -42,7 +42,7 @@ func TestParseObstacles(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			definition, err := schema.Parse(crd(t, test.apiVersion, "X", test.spec), "crd.yaml")
+			definition, err := schema.Parse(t.Context(), crd(t, test.apiVersion, "X", test.spec), "crd.yaml")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for name, content := range tests {
 		t.Run(name, func(t *testing.T) {
-			definition, err := schema.Parse(content, "crd.yaml")
+			definition, err := schema.Parse(t.Context(), content, "crd.yaml")
 			if err == nil || !strings.HasPrefix(err.Error(), "crd.yaml: ") || definition != nil {
 				t.Errorf("want an error that names the source, got %v, %v", definition, err)
 			}
@@ -83,7 +83,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestLayer(t *testing.T) {
 	define := func(kind, source string) *schema.Definition {
-		definition, err := schema.Parse(crd(t, "v1", kind, "  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n"), source)
+		definition, err := schema.Parse(t.Context(), crd(t, "v1", kind, "  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]\n"), source)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,8 +93,11 @@ func (s side) forField(name string) side {
 
 // pass sends a value through one version, as the server does: prune, drop nulls and,
 // except on the last way back, default. It is the server's own code on the server's
-// own schema; only the inherited mode is added.
-func (s side) pass(value any, defaults bool) {
+// own schema; only the inherited mode is added, and the budget.
+func (b *budget) pass(value any, s side, defaults bool) {
+	if values, _ := size(value); !b.spend(values * valueWork) {
+		return
+	}
 	if s.mode == pruneSkip && s.schema != nil {
 		open := *s.schema
 		open.XPreserveUnknownFields = true
@@ -104,26 +107,29 @@ func (s side) pass(value any, defaults bool) {
 	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(value, s.schema)
 	if defaults {
-		defaulting.Default(value, s.schema)
+		b.fill(value, s.schema)
 	}
 }
 
-// settle sends a small object through the request version r, the storage version t
-// and back, and returns what became of the field called name.
-func settle(object map[string]any, name string, r, t side) (any, bool) {
-	r, t = r.forField(name), t.forField(name)
-	r.pass(object, true)
-	t.pass(object, true)
-	r.pass(object, false)
+// roundTrip sends a value through the request version r, the storage version t and back.
+func (b *budget) roundTrip(value any, r, t side) {
+	b.copied = 0
+	b.pass(value, r, true)
+	b.pass(value, t, true)
+	b.pass(value, r, false)
+}
+
+// settle sends a small object on the round trip, and returns what became of the field
+// called name.
+func (b *budget) settle(object map[string]any, name string, r, t side) (any, bool) {
+	b.roundTrip(object, r.forField(name), t.forField(name))
 	value, found := object[name]
 	return value, found
 }
 
 // settleItem does the same for a list that holds one null.
-func settleItem(r, t side) any {
+func (b *budget) settleItem(r, t side) any {
 	list := []any{nil}
-	r.pass(list, true)
-	t.pass(list, true)
-	r.pass(list, false)
+	b.roundTrip(list, r, t)
 	return list[0]
 }

@@ -5,7 +5,9 @@
 // It walks the Go types of Application, ApplicationSet and AppProject. For every
 // field it sends the field's empty value through the types, once as the client does
 // and once through the normalisation that the application controller adds, and
-// writes a row where the value is gone afterwards. It refuses to write an empty table.
+// writes a row where the value is gone afterwards and says nothing that its absence
+// does not say: a field whose empty value means something to any reader is listed in
+// [meanings], and left out. It refuses to write an empty table.
 package main
 
 import (
@@ -203,13 +205,17 @@ func (p *prober) try(path []string, value any) error {
 }
 
 func (p *prober) add(path []string, value any, by, source string) {
+	pointer := string(fieldpath.Of(path...))
+	if _, means := meaningOf(p.root.kind, pointer); means {
+		return
+	}
 	key := fmt.Sprintf("%s %T %v", by, value, value)
 	row := p.rows[key]
 	if row == nil {
 		row = &pin.Drop{Group: application.Group, Kind: p.root.kind, Value: value, By: by, Source: source}
 		p.rows[key] = row
 	}
-	if pointer := string(fieldpath.Of(path...)); !slices.Contains(row.Pointers, pointer) {
+	if !slices.Contains(row.Pointers, pointer) {
 		row.Pointers = append(row.Pointers, pointer)
 	}
 }
