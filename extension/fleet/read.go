@@ -57,7 +57,7 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 		Since: text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
 		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(text(app, "spec", "destination", "server"), text(app, "spec", "destination", "name"))},
 	}
-	report, err := drift.Classify(&drift.Snapshot{Application: app, Settings: settings}, drift.Options{Context: ctx})
+	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: settings}, drift.Options{})
 	if err != nil {
 		return a, fmt.Errorf("classify: %w", err)
 	}

@@ -41,7 +41,7 @@ func classified(t *testing.T, snapshot *drift.Snapshot) *drift.Report {
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	started := time.Now()
-	report, err := drift.Classify(snapshot, drift.Options{Context: ctx, Guard: true})
+	report, err := drift.Classify(ctx, snapshot, drift.Options{Guard: true})
 	if err != nil {
 		t.Fatalf("Classify after %v: %v", time.Since(started), err)
 	}

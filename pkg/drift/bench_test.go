@@ -23,7 +23,7 @@ func BenchmarkClassify(b *testing.B) {
 		b.Run(fmt.Sprintf("resources=%d/moorpin", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				report, err := drift.Classify(snapshot, drift.Options{})
+				report, err := drift.Classify(b.Context(), snapshot, drift.Options{})
 				if err != nil || len(report.Findings) != 2*n {
 					b.Fatalf("%d findings, want %d: %v", len(report.Findings), 2*n, err)
 				}

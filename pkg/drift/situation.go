@@ -47,7 +47,7 @@ type situation struct {
 	// unheeded are the ignore rules that were not run, and why.
 	unheeded []string
 	// broken is the first panic of a rule.
-	broken atomic.Pointer[error]
+	broken atomic.Pointer[PanicError]
 	// blind tells that Argo CD could not compare, so that what the snapshot shows
 	// of the resources says nothing about drift.
 	blind bool
@@ -137,7 +137,7 @@ func (s *situation) now() (metav1.Time, bool) { return s.settings.now, !s.settin
 
 // newSituation reads the snapshot. The error says which part of it cannot be
 // read; it is the reporter's mistake.
-func newSituation(snapshot *Snapshot) (*situation, error) {
+func newSituation(ctx context.Context, snapshot *Snapshot) (*situation, error) {
 	app := &v1alpha1.Application{}
 	data, err := json.Marshal(snapshot.Application)
 	if err == nil {
@@ -150,7 +150,7 @@ func newSituation(snapshot *Snapshot) (*situation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
-	s := &situation{ctx: context.Background(), allowance: newAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
+	s := &situation{ctx: ctx, allowance: newAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
 	if err := s.readOverrides(); err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
