@@ -64,8 +64,17 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 	for _, entry := range list(app, "status", "resources") {
 		a.resource(entry)
 	}
+	if unread(report) {
+		report.Findings, report.Sync = nil, drift.NothingToDo
+	}
 	a.take(&Explained{Report: report})
 	return a, nil
+}
+
+// unread reports whether the report says no more than that the Application is OutOfSync:
+// why shows when its resources are read, and until then they count as unread.
+func unread(report *drift.Report) bool {
+	return len(report.Findings) == 1 && report.Findings[0].Mechanism == drift.Unexplained && report.Findings[0].Sync == drift.OverwritesLive
 }
 
 // resource notes an entry of status.resources.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -70,6 +72,7 @@ func (s *situation) explain() *Report {
 		findings = append(findings, found...)
 	}
 	findings = s.heed(s.heedReplacing(s.doubtGuesses(subsume(findings))))
+	findings = append(findings, s.unaccounted(findings)...)
 	findings = append(findings, s.closing(findings)...)
 	report := s.report(findings)
 	s.warnUsed(report)
@@ -304,5 +307,8 @@ func (s *situation) closing(findings []Finding) []Finding {
 		return nil
 	}
 	c := inSync(s)
+	if s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync {
+		c = unseen(s)
+	}
 	return []Finding{s.finding(nil, &c)}
 }

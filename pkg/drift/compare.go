@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 	gitopsdiff "github.com/argoproj/gitops-engine/pkg/diff"
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
@@ -120,7 +120,7 @@ func (s *situation) comparePortion(resources []*resource, strategy Strategy, con
 	}
 	for i, r := range resources {
 		if results[i].Modified {
-			r.compareError = r.decode(results[i])
+			r.modified, r.compareError = true, r.decode(results[i])
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (r *resource) compareAlone(target object, strategy Strategy, with rules) {
 	case err != nil:
 		r.compareError = err
 	case result.Modified:
-		r.compareError = r.decode(result)
+		r.modified, r.compareError = true, r.decode(result)
 	}
 }
 
@@ -256,10 +256,10 @@ func (s *situation) types() (*managedfields.GvkParser, error) {
 // decode reads what Argo CD compared.
 func (r *resource) decode(result gitopsdiff.DiffResult) error {
 	normalized, predicted := object{}, object{}
-	if err := json.Unmarshal(result.NormalizedLive, &normalized); err != nil {
+	if err := kjson.Unmarshal(result.NormalizedLive, &normalized); err != nil {
 		return fmt.Errorf("compare: read the normalized live state: %w", err)
 	}
-	if err := json.Unmarshal(result.PredictedLive, &predicted); err != nil {
+	if err := kjson.Unmarshal(result.PredictedLive, &predicted); err != nil {
 		return fmt.Errorf("compare: read the predicted live state: %w", err)
 	}
 	return r.take(normalized, predicted)

@@ -319,8 +319,7 @@ func isZero(value any) bool {
 		}
 		return len(value) > 0
 	}
-	n, isNumber := number(value)
-	return isNumber && n == 0
+	return isNumber(value) && equal(value, int64(0))
 }
 
 // lost says which live value a sync overwrites, and who wrote it.

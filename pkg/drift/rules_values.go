@@ -103,7 +103,7 @@ func plain(value any) string {
 	if spelled, ok := value.(string); ok {
 		return spelled
 	}
-	if _, ok := number(value); ok {
+	if isNumber(value) {
 		return canonical(value)
 	}
 	return ""

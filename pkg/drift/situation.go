@@ -65,6 +65,8 @@ type resource struct {
 	// when the resource is one-sided or cannot be compared.
 	normalized, predicted map[string]any
 	compareError          error
+	// modified tells that Argo CD's packages, asked here, find a difference.
+	modified bool
 	// allowance is the situation's; nil for a trial, which has its own.
 	allowance *allowance
 	// differences are the flagged ones, sorted by pointer.
