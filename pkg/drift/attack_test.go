@@ -195,3 +195,12 @@ func TestManyEventsPodsAndDeployments(t *testing.T) {
 		t.Errorf("%d workloads wait for the Secret, want %d", len(about), deployments)
 	}
 }
+
+// TestManyJQPathsOverManyFields holds that a jq path runs once on an object, however
+// much of it differs.
+func TestManyJQPathsOverManyFields(t *testing.T) {
+	const keys = 1000
+	if found := pointersOf(classified(t, ruled(50, keys))); len(found) != keys {
+		t.Errorf("%d fields, want all %d", len(found), keys)
+	}
+}

@@ -56,11 +56,11 @@ func (r *resource) selected(document object, rules []v1alpha1.ResourceIgnoreDiff
 			found = append(found, fieldpath.Pointer(pointer))
 		}
 		for _, path := range rule.JQPathExpressions {
-			code, err := compileJQ("[path(" + path + ")]")
-			if err != nil {
+			e := r.situation.expression(path)
+			if e.err != nil {
 				continue // was compiled before
 			}
-			places, err := selects(r.situation.ctx, code, document)
+			places, err := selects(r.situation.ctx, e.code, plainNumbers(document))
 			if err != nil {
 				continue // does not fit the object, so that it deletes nothing
 			}

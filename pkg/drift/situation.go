@@ -29,6 +29,7 @@ type situation struct {
 	// someServerSideApply tells that an object asks for server-side apply by itself.
 	someServerSideApply bool
 	shared              shared
+	expressions         sync.Map // jq path to *expression
 	crdsOnce            sync.Once
 	crds                map[[2]string]object
 	scalersOnce         sync.Once
@@ -76,6 +77,9 @@ type resource struct {
 	owners      *ownership
 	// items finds list items for the rules about one resource, which run one by one.
 	items itemFinder
+	// selections are what jq paths name in the resource, jqSides what they run on.
+	selections map[string]*selection
+	jqSides    []any
 	// status is the resource's entry in status.resources, result its entry in
 	// status.operationState.syncResult.resources; nil when there is none.
 	status *v1alpha1.ResourceStatus
