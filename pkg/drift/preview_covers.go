@@ -147,7 +147,7 @@ func (s *situation) tryRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
 				if err := s.ctx.Err(); err != nil {
 					return fmt.Errorf("try the rules: %w", err)
 				}
-				return &RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: shortened(path) + " is not run: " + why}
+				return &RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: s.shortened(path) + " is not run: " + why}
 			}
 		}
 	}

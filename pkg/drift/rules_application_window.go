@@ -22,7 +22,7 @@ func syncWindowBlocked(s *situation) []claim {
 	c := claim{mechanism: SyncWindowBlocked, confidence: Certain, sync: Blocked}
 	op := s.app.Status.OperationState
 	if op != nil && inFlight(op) && strings.Contains(op.Message, "blocked by sync window") {
-		c.evidence = append(c.evidence, fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), quote(op.Message)))
+		c.evidence = append(c.evidence, fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), s.quote(op.Message)))
 		for _, w := range windows {
 			c.evidence = append(c.evidence, w.words())
 		}

@@ -83,7 +83,7 @@ func quantityFormat(r *resource, d *difference) (claim, bool) {
 		return claim{}, false // 1.1 and 1.10 are two versions
 	}
 	return claim{confidence: Certain, sync: HarmlessFlap, evidence: []string{
-		string(d.pointer) + ": " + canonical(d.target) + " in Git and " + canonical(d.live) + " live are the same quantity",
+		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same quantity",
 	}}, true
 }
 
@@ -123,7 +123,7 @@ func valueCanonicalised(r *resource, d *difference) (claim, bool) {
 		return claim{}, false
 	}
 	c := claim{confidence: Certain, sync: Noop, evidence: []string{
-		string(d.pointer) + ": " + canonical(d.target) + " in Git and " + canonical(d.live) + " live are the same " + as,
+		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same " + as,
 	}}
 	if w.role != nobody && !w.argo {
 		c.sync = HarmlessFlap

@@ -34,6 +34,8 @@ type situation struct {
 	crds                map[[2]string]object
 	scalersOnce         sync.Once
 	scalers             map[key][]object
+	secretsOnce         sync.Once
+	secretsFound        *secrets
 	kindsOnce           sync.Once
 	kinds               map[[2]string][]*resource
 	workloadsOnce       sync.Once
