@@ -74,6 +74,7 @@ func (s *situation) explain() *Report {
 	findings = s.heed(s.heedReplacing(s.doubtGuesses(subsume(findings))))
 	findings = append(findings, s.unaccounted(findings)...)
 	findings = append(findings, s.closing(findings)...)
+	s.heedEffects(findings)
 	report := s.report(findings)
 	s.warnUsed(report)
 	s.redact(report)
