@@ -122,7 +122,7 @@ func (r *resource) explain() []Finding {
 	if r.target == nil || r.live == nil {
 		return r.oneSided()
 	}
-	if r.situation.blind {
+	if r.situation.blind || r.unfit != nil {
 		return nil
 	}
 	r.prepare()

@@ -279,7 +279,7 @@ func (r *resource) health() (status health.HealthStatusCode, message string) {
 	if r.status != nil && r.status.Health != nil {
 		return r.status.Health.Status, r.status.Health.Message
 	}
-	if r.live == nil {
+	if r.live == nil || r.unfit != nil {
 		return "", ""
 	}
 	defer func() {

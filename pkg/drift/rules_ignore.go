@@ -110,7 +110,7 @@ func (r *resource) hiddenDifferences() []*difference {
 // again compares the resource once more under other rules, without regard to a
 // given prediction.
 func (r *resource) again(strategy Strategy, with rules) *resource {
-	again := &resource{situation: r.situation, given: &Resource{}, ref: r.ref, target: r.target, live: r.live, strategy: strategy}
+	again := &resource{situation: r.situation, unfit: r.unfit, given: &Resource{}, ref: r.ref, target: r.target, live: r.live, strategy: strategy}
 	again.compareAlone(again.target, strategy, with)
 	return again
 }

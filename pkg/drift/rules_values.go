@@ -66,7 +66,7 @@ func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
 // unknown field; custom kinds never are. Counter-evidence: a person wrote another
 // amount (then the amounts differ), or the field is text that merely looks like one.
 func quantityFormat(r *resource, d *difference) (claim, bool) {
-	if !d.inLive || !d.inTarget || !amounts(d.steps) {
+	if !d.inLive || !d.inTarget || !amounts(d.steps) || hugeExponent(plain(d.live)) || hugeExponent(plain(d.target)) {
 		return claim{}, false
 	}
 	live, errLive := quantities.ParseQuantity(plain(d.live))

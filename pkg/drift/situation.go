@@ -68,6 +68,8 @@ type resource struct {
 	// when the resource is one-sided or cannot be compared.
 	normalized, predicted map[string]any
 	compareError          error
+	// unfit says why the libraries must not be given the resource; nil where they may.
+	unfit error
 	// modified tells that Argo CD's packages, asked here, find a difference.
 	modified bool
 	// allowance is the situation's; nil for a trial, which has its own.
