@@ -48,7 +48,7 @@ func arranged(ctx context.Context, snapshot *Snapshot, options Options) (*situat
 		return nil, err
 	}
 	if options.Guard {
-		s.guard(s.ctx)
+		s.guard(ctx)
 	}
 	s.compare()
 	return s, nil
@@ -60,7 +60,7 @@ func (s *situation) ended() error {
 		return fmt.Errorf("classify: %w", context.Cause(s.ctx))
 	}
 	if broken := s.broken.Load(); broken != nil {
-		return broken
+		return broken //nolint:wrapcheck // it is this package's own
 	}
 	return nil
 }

@@ -211,9 +211,9 @@ func lastApplied(keys int) *drift.Snapshot {
 // TestHostileSnapshotsEnd holds that the end of the context ends the work on snapshots
 // that are large in one way.
 func TestHostileSnapshotsEnd(t *testing.T) {
-	for name, make := range hostile {
+	for name, snapshotOf := range hostile {
 		t.Run(name, func(t *testing.T) {
-			snapshot := make()
+			snapshot := snapshotOf()
 			if data, err := json.Marshal(snapshot); err == nil {
 				t.Logf("%d KiB", len(data)>>10)
 			}

@@ -66,7 +66,7 @@ func PreviewRules(ctx context.Context, snapshot *Snapshot, rules []v1alpha1.Reso
 	if err != nil {
 		return nil, err
 	}
-	if err := s.tryRules(rules); err != nil {
+	if err := s.tryRules(ctx, rules); err != nil {
 		return nil, err
 	}
 	report := s.explain() // which finds out whether Argo CD could compare at all

@@ -138,14 +138,14 @@ func withoutIgnored(document object, rules []v1alpha1.ResourceIgnoreDifferences)
 }
 
 // tryRules runs the rules' jq paths once on every resource that they are for.
-func (s *situation) tryRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
-	ctx, cancel := context.WithTimeout(s.ctx, guardedTotal)
+func (s *situation) tryRules(parent context.Context, rules []v1alpha1.ResourceIgnoreDifferences) error {
+	ctx, cancel := context.WithTimeout(parent, guardedTotal)
 	defer cancel()
 	for i, rule := range rules {
 		for j, path := range rule.JQPathExpressions {
 			if why := s.worry(ctx, jqUse{path, rule}); why != "" {
-				if err := s.ctx.Err(); err != nil {
-					return fmt.Errorf("try the rules: %w", err)
+				if parent.Err() != nil {
+					return fmt.Errorf("try the rules: %w", context.Cause(parent))
 				}
 				return &RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: s.shortened(path) + " is not run: " + why}
 			}

@@ -3,6 +3,7 @@ package drift
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -84,11 +85,7 @@ func exponentIn(value any) bool {
 			}
 		}
 	case []any:
-		for _, child := range value {
-			if exponentIn(child) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(value, exponentIn)
 	}
 	return false
 }
