@@ -35,7 +35,7 @@ func TestFixes(t *testing.T) {
 			t.Errorf("%s is not in the corpus", scenario.Name)
 			continue
 		}
-		report, err := drift.Classify(&before.Snapshot, drift.Options{Prove: true})
+		report, err := drift.Classify(t.Context(), &before.Snapshot, drift.Options{Prove: true})
 		if err != nil {
 			t.Errorf("%s: %v", scenario.Name, err)
 			continue
@@ -112,7 +112,7 @@ func tryFix(ctx context.Context, this trial, tally *fixTally) (left bool, err er
 	if err != nil {
 		return false, err
 	}
-	report, err := drift.Classify(&before.Snapshot, drift.Options{Prove: true})
+	report, err := drift.Classify(ctx, &before.Snapshot, drift.Options{Prove: true})
 	if err != nil {
 		return false, fmt.Errorf("%s: classify: %w", this.scenario.Name, err)
 	}
@@ -215,7 +215,7 @@ func (a *attempt) look(ctx context.Context) ([]string, error) {
 	if a.finding.Flagged {
 		return problems, nil
 	}
-	report, err := drift.Classify(&after.Snapshot, drift.Options{})
+	report, err := drift.Classify(ctx, &after.Snapshot, drift.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("classify: %w", err)
 	}

@@ -103,11 +103,11 @@ func recordAgain(ctx context.Context, dir string, scenario recorder.Scenario, be
 	if err := recorder.SameFacts(before, again); err != nil {
 		return true, err
 	}
-	want, err := answer(&before.Snapshot)
+	want, err := answer(ctx, &before.Snapshot)
 	if err != nil {
 		return true, fmt.Errorf("%s: classify the committed case: %w", scenario.Name, err)
 	}
-	got, err := answer(&again.Snapshot)
+	got, err := answer(ctx, &again.Snapshot)
 	if err != nil {
 		return true, fmt.Errorf("%s: classify the fresh case: %w", scenario.Name, err)
 	}
@@ -126,8 +126,8 @@ func reread(ctx context.Context, dir string, recorded cases.Case) (cases.Case, e
 }
 
 // answer is what the classifier says of the snapshot, in the words of a label.
-func answer(snapshot *drift.Snapshot) ([]cases.Finding, error) {
-	report, err := drift.Classify(snapshot, drift.Options{})
+func answer(ctx context.Context, snapshot *drift.Snapshot) ([]cases.Finding, error) {
+	report, err := drift.Classify(ctx, snapshot, drift.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,15 @@ func classifyCommand() *cobra.Command {
 	return command
 }
 
+// blamed says whose mistake a failed classification is. A panic is ours, and its stack
+// goes along for whoever mends it.
+func blamed(err error) error {
+	if ours, found := errors.AsType[*drift.PanicError](err); found {
+		return fmt.Errorf("%w\n%s", err, ours.Stack)
+	}
+	return cli.Mistake(err)
+}
+
 func (c *classifying) run(command *cobra.Command, path string) error {
 	write, err := c.writer()
 	if err != nil {
@@ -89,9 +98,9 @@ func (c *classifying) run(command *cobra.Command, path string) error {
 	if err != nil {
 		return cli.Mistake(fmt.Errorf("read %s: %w", path, err))
 	}
-	report, err := drift.Classify(snapshot, drift.Options{Prove: c.prove})
+	report, err := drift.Classify(command.Context(), snapshot, drift.Options{Prove: c.prove})
 	if err != nil {
-		return cli.Mistake(fmt.Errorf("classify %s: %w", path, err))
+		return blamed(fmt.Errorf("%s: %w", path, err))
 	}
 	var text bytes.Buffer
 	if err := write(&text, snapshot, report); err != nil {

@@ -238,7 +238,7 @@ func explain(client *argocd.Client) func(context.Context, argocd.Ref) (*fleet.Ex
 			return nil, err //nolint:wrapcheck // the error names the step
 		}
 		// The rules of other people's Applications must not stop the view of all.
-		found, err := drift.Classify(snapshot, drift.Options{Context: ctx, Guard: true})
+		found, err := drift.Classify(ctx, snapshot, drift.Options{Guard: true})
 		if err != nil {
 			return nil, fmt.Errorf("classify: %w", err)
 		}

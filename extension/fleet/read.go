@@ -57,15 +57,24 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 		Since: text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
 		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(text(app, "spec", "destination", "server"), text(app, "spec", "destination", "name"))},
 	}
-	report, err := drift.Classify(&drift.Snapshot{Application: app, Settings: settings}, drift.Options{Context: ctx})
+	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: settings}, drift.Options{})
 	if err != nil {
 		return a, fmt.Errorf("classify: %w", err)
 	}
 	for _, entry := range list(app, "status", "resources") {
 		a.resource(entry)
 	}
+	if unread(report) {
+		report.Findings, report.Sync = nil, drift.NothingToDo
+	}
 	a.take(&Explained{Report: report})
 	return a, nil
+}
+
+// unread reports whether the report says no more than that the Application is OutOfSync:
+// why shows when its resources are read, and until then they count as unread.
+func unread(report *drift.Report) bool {
+	return len(report.Findings) == 1 && report.Findings[0].Mechanism == drift.Unexplained && report.Findings[0].Sync == drift.OverwritesLive
 }
 
 // resource notes an entry of status.resources.

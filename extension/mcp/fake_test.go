@@ -42,7 +42,7 @@ func (f *fake) Report(ctx context.Context, ref argocd.Ref) (*report.Answer, erro
 	}
 	made := f.report
 	if made == nil {
-		if made, err = drift.Classify(snapshot, drift.Options{}); err != nil {
+		if made, err = drift.Classify(ctx, snapshot, drift.Options{}); err != nil {
 			return nil, err
 		}
 	}

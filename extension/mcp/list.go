@@ -75,7 +75,7 @@ func (t *tools) list(ctx context.Context, in listIn) (listOut, error) {
 		if out.Drifting <= in.Offset || len(out.Applications) == in.Limit || left <= 0 {
 			continue
 		}
-		one := summary(app)
+		one := summary(ctx, app)
 		left -= sizeOf(one)
 		out.Applications = append(out.Applications, one)
 	}
@@ -86,7 +86,7 @@ func (t *tools) list(ctx context.Context, in listIn) (listOut, error) {
 }
 
 // summary says of an Application what its status shows.
-func summary(app map[string]any) drifting {
+func summary(ctx context.Context, app map[string]any) drifting {
 	ref := nameOf(app)
 	short := func(names ...string) string { return plain(text(app, names...), narrow.names) }
 	one := drifting{
@@ -109,7 +109,7 @@ func summary(app map[string]any) drifting {
 			one.Resources = append(one.Resources, plain(fmt.Sprintf("%s %s/%s", text(entry, "kind"), text(entry, "namespace"), text(entry, "name")), narrow.names))
 		}
 	}
-	report, err := drift.Classify(&drift.Snapshot{Application: app, Settings: drift.Settings{}}, drift.Options{})
+	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: drift.Settings{}}, drift.Options{})
 	if err != nil {
 		return one // the Application is too odd to be explained, and is listed all the same
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 func TestCacheIsBounded(t *testing.T) {
@@ -104,5 +106,14 @@ func TestFlightsManyTimes(t *testing.T) {
 	running.Wait()
 	if len(f.calls) != 0 {
 		t.Errorf("%d calls are left", len(f.calls))
+	}
+}
+
+// TestAPanicOfTheClassificationIsOurs holds that no sender is blamed for a panic, and
+// that the log learns where it was.
+func TestAPanicOfTheClassificationIsOurs(t *testing.T) {
+	err := unreadable(t.Context(), fmt.Errorf("x: %w", &drift.PanicError{Thrown: "string", Stack: []byte("there")}))
+	if broken, ok := errors.AsType[*PanicError](err); !ok || broken.Stack != "there" || errors.Is(err, ErrSnapshot) {
+		t.Errorf("have %v, want a panic with its place", err)
 	}
 }

@@ -171,7 +171,7 @@ func digest(lines []string) string {
 // explain classifies a masked snapshot and writes the answer.
 func (s *Service) explain(ctx context.Context, snapshot *drift.Snapshot, answer Answer, versions string) (*Answer, error) {
 	defer s.observed("classify")()
-	report, err := drift.Classify(snapshot, drift.Options{Prove: true, Guard: true, Context: ctx})
+	report, err := drift.Classify(ctx, snapshot, drift.Options{Prove: true, Guard: true})
 	if err != nil {
 		return nil, unreadable(ctx, err)
 	}

@@ -159,7 +159,7 @@ func snapshotKey(ref argocd.Ref, of *known) string { return ref.String() + " " +
 func (s *Service) Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
 	return detached(ctx, s, s.classifying, func(ctx context.Context) (*drift.Preview, error) {
 		defer s.observed("preview")()
-		preview, err := drift.PreviewRulesWith(snapshot, rules, drift.Options{Guard: true, Context: ctx}) //nolint:contextcheck // the options hold it
+		preview, err := drift.PreviewRules(ctx, snapshot, rules, drift.Options{Guard: true})
 		if err != nil {
 			return nil, unreadable(ctx, err)
 		}
@@ -184,6 +184,9 @@ func unreadable(ctx context.Context, err error) error {
 	_, ofRule := errors.AsType[*drift.RuleError](err)
 	if ofRule || ctx.Err() != nil {
 		return err
+	}
+	if ours, broken := errors.AsType[*drift.PanicError](err); broken {
+		return &PanicError{Kind: ours.Thrown, Stack: string(ours.Stack)}
 	}
 	return fmt.Errorf("%w: %w", ErrSnapshot, err)
 }

@@ -9,7 +9,7 @@ import (
 func TestRulesEndWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	snapshot := &Snapshot{Application: map[string]any{"metadata": map[string]any{"name": "a"}}}
-	s, err := arranged(snapshot, Options{Context: ctx})
+	s, err := arranged(ctx, snapshot, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func classified(t *testing.T, snapshot *drift.Snapshot) *drift.Report {
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	started := time.Now()
-	report, err := drift.Classify(snapshot, drift.Options{Context: ctx, Guard: true})
+	report, err := drift.Classify(ctx, snapshot, drift.Options{Guard: true})
 	if err != nil {
 		t.Fatalf("Classify after %v: %v", time.Since(started), err)
 	}
@@ -193,5 +193,14 @@ func TestManyEventsPodsAndDeployments(t *testing.T) {
 	}
 	if len(about) != deployments || !about["d12345"] {
 		t.Errorf("%d workloads wait for the Secret, want %d", len(about), deployments)
+	}
+}
+
+// TestManyJQPathsOverManyFields holds that a jq path runs once on an object, however
+// much of it differs.
+func TestManyJQPathsOverManyFields(t *testing.T) {
+	const keys = 1000
+	if found := pointersOf(classified(t, ruled(50, keys))); len(found) != keys {
+		t.Errorf("%d fields, want all %d", len(found), keys)
 	}
 }

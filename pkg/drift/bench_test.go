@@ -23,7 +23,7 @@ func BenchmarkClassify(b *testing.B) {
 		b.Run(fmt.Sprintf("resources=%d/moorpin", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				report, err := drift.Classify(snapshot, drift.Options{})
+				report, err := drift.Classify(b.Context(), snapshot, drift.Options{})
 				if err != nil || len(report.Findings) != 2*n {
 					b.Fatalf("%d findings, want %d: %v", len(report.Findings), 2*n, err)
 				}
@@ -117,4 +117,36 @@ func scaledAndEdited(name string) drift.Resource {
 		entry("kubectl-edit", "", "2026-01-03T00:00:00Z", map[string]any{"f:spec": container(map[string]any{"f:image": map[string]any{}})}),
 	}
 	return drift.Resource{ResourceRef: drift.ResourceRef{Group: "apps", Kind: "Deployment", Namespace: "large", Name: name}, Target: target, Live: live}
+}
+
+// BenchmarkJQ explains one ConfigMap whose keys all differ, under jq paths that are for
+// it and select others of its keys.
+func BenchmarkJQ(b *testing.B) {
+	for _, size := range []struct{ paths, keys int }{{1, 1000}, {10, 1000}, {50, 1000}, {50, 5000}} {
+		b.Run(fmt.Sprintf("paths=%d/keys=%d", size.paths, size.keys), func(b *testing.B) {
+			snapshot := ruled(size.paths, size.keys)
+			b.ReportAllocs()
+			for b.Loop() {
+				if report, err := drift.Classify(b.Context(), snapshot, drift.Options{Guard: true}); err != nil || len(report.Unheeded) > 0 {
+					b.Fatal(err, report.Unheeded)
+				}
+			}
+		})
+	}
+}
+
+// ruled is a ConfigMap with differing keys, and jq paths that name none of them.
+func ruled(paths, keys int) *drift.Snapshot {
+	object := func(value string) map[string]any {
+		return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "c", "namespace": "x"}, "data": counted(keys, value)}
+	}
+	snapshot := snapshotOf(drift.Resource{
+		ResourceRef: drift.ResourceRef{Version: "v1", Kind: "ConfigMap", Namespace: "x", Name: "c"}, Target: object("1"), Live: object("2"),
+	})
+	rule := make([]any, paths)
+	for i := range rule {
+		rule[i] = fmt.Sprintf(`.data[] | select(. == "none-%d") | .below`, i)
+	}
+	snapshot.Application["spec"] = map[string]any{"ignoreDifferences": []any{map[string]any{"kind": "ConfigMap", "jqPathExpressions": rule}}}
+	return snapshot
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -17,38 +19,36 @@ type Options struct {
 	// Guard is for snapshots from somebody else: ignore rules that could take the
 	// process's time or memory are not run, and the report says so.
 	Guard bool
-	// Context ends the work early, with its error; nil never does.
-	Context context.Context
 }
 
-// Classify explains the snapshot. It does not change it. The error says which part
-// of the snapshot cannot be read; whatever the objects look like, there is a report.
-func Classify(snapshot *Snapshot, options Options) (*Report, error) {
-	s, err := arranged(snapshot, options)
+// Classify explains the snapshot. It does not change it. The end of the context ends
+// the work, with its cause. A *PanicError is a mistake of this package; any other error
+// says which part of the snapshot cannot be read. Whatever the objects look like, there
+// is a report.
+func Classify(ctx context.Context, snapshot *Snapshot, options Options) (report *Report, err error) {
+	defer catch(&err)
+	s, err := arranged(ctx, snapshot, options)
 	if err != nil {
 		return nil, err
 	}
-	report := s.explain()
+	explained := s.explain()
 	if options.Prove {
-		s.prove(report)
+		s.prove(explained)
 	}
 	if err := s.ended(); err != nil {
 		return nil, err
 	}
-	return report, nil
+	return explained, nil
 }
 
 // arranged is the snapshot made ready and compared.
-func arranged(snapshot *Snapshot, options Options) (*situation, error) {
-	s, err := newSituation(snapshot)
+func arranged(ctx context.Context, snapshot *Snapshot, options Options) (*situation, error) {
+	s, err := newSituation(ctx, snapshot)
 	if err != nil {
 		return nil, err
 	}
-	if options.Context != nil {
-		s.ctx = options.Context
-	}
 	if options.Guard {
-		s.guard(s.ctx)
+		s.guard(ctx)
 	}
 	s.compare()
 	return s, nil
@@ -56,23 +56,13 @@ func arranged(snapshot *Snapshot, options Options) (*situation, error) {
 
 // ended returns why the work was not done to its end, if it was not.
 func (s *situation) ended() error {
-	if err := s.ctx.Err(); err != nil {
-		return fmt.Errorf("classify: %w", err)
+	if s.ctx.Err() != nil {
+		return fmt.Errorf("classify: %w", context.Cause(s.ctx))
 	}
 	if broken := s.broken.Load(); broken != nil {
-		return *broken
+		return broken //nolint:wrapcheck // it is this package's own
 	}
 	return nil
-}
-
-// survive makes an error of a panic: one hostile object must not end a process that
-// serves others. It is deferred in every goroutine. The error goes to callers and logs
-// and has no word of the panic, which may quote a Secret.
-func (s *situation) survive() {
-	if cause := recover(); cause != nil {
-		err := fmt.Errorf("classify: the snapshot has a shape that no rule expects: %T", cause)
-		s.broken.CompareAndSwap(nil, &err)
-	}
 }
 
 // explain asks all rules.
@@ -82,7 +72,9 @@ func (s *situation) explain() *Report {
 		findings = append(findings, found...)
 	}
 	findings = s.heed(s.heedReplacing(s.doubtGuesses(subsume(findings))))
+	findings = append(findings, s.unaccounted(findings)...)
 	findings = append(findings, s.closing(findings)...)
+	s.heedEffects(findings)
 	report := s.report(findings)
 	s.warnUsed(report)
 	s.redact(report)
@@ -130,7 +122,7 @@ func (r *resource) explain() []Finding {
 	if r.target == nil || r.live == nil {
 		return r.oneSided()
 	}
-	if r.situation.blind {
+	if r.situation.blind || r.unfit != nil {
 		return nil
 	}
 	r.prepare()
@@ -316,5 +308,8 @@ func (s *situation) closing(findings []Finding) []Finding {
 		return nil
 	}
 	c := inSync(s)
+	if s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync {
+		c = unseen(s)
+	}
 	return []Finding{s.finding(nil, &c)}
 }

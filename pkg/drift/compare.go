@@ -1,11 +1,9 @@
 package drift
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
@@ -14,6 +12,7 @@ import (
 	gitopsdiff "github.com/argoproj/gitops-engine/pkg/diff"
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
@@ -43,7 +42,13 @@ func (s *situation) compare() {
 	groups := map[Strategy][]*resource{}
 	for _, r := range s.resources {
 		r.strategy, r.allowance = s.strategyOf(r), s.allowance
-		if r.target == nil || r.live == nil || r.given.Hook {
+		if s.ctx.Err() != nil {
+			return
+		}
+		if r.unfit = r.unfitFor(); r.unfit != nil {
+			r.compareError = r.unfit
+		}
+		if r.target == nil || r.live == nil || r.given.Hook || r.unfit != nil {
 			continue
 		}
 		if r.given.NormalizedLive != nil && r.given.PredictedLive != nil {
@@ -91,10 +96,10 @@ func (s *situation) compareAll(resources []*resource, strategy Strategy) {
 	size := max(16, (len(resources)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	var running sync.WaitGroup
 	for start := 0; start < len(resources); start += size {
-		portion := resources[start:min(start+size, len(resources))]
+		mine := resources[start:min(start+size, len(resources))]
 		running.Go(func() {
 			defer s.survive()
-			for some := range slices.Chunk(portion, chunk) {
+			for _, some := range portion(mine, chunk) {
 				if s.ctx.Err() != nil {
 					return
 				}
@@ -114,13 +119,15 @@ func (s *situation) comparePortion(resources []*resource, strategy Strategy, con
 	if err != nil {
 		// One resource alone can spoil the comparison of all.
 		for _, r := range resources {
-			r.compareAlone(r.target, strategy, s.rules())
+			if s.ctx.Err() == nil {
+				r.compareAlone(r.target, strategy, s.rules())
+			}
 		}
 		return
 	}
 	for i, r := range resources {
 		if results[i].Modified {
-			r.compareError = r.decode(results[i])
+			r.modified, r.compareError = true, r.decode(results[i])
 		}
 	}
 }
@@ -132,12 +139,15 @@ func (r *resource) compareAlone(target object, strategy Strategy, with rules) {
 	case err != nil:
 		r.compareError = err
 	case result.Modified:
-		r.compareError = r.decode(result)
+		r.modified, r.compareError = true, r.decode(result)
 	}
 }
 
 // diff is Argo CD's comparison of the live object with a target.
 func (r *resource) diff(target object, strategy Strategy, with rules) (gitopsdiff.DiffResult, error) {
+	if r.unfit != nil {
+		return gitopsdiff.DiffResult{}, r.unfit
+	}
 	predicted := r.given.PredictedLive
 	if strategy == ServerSide && predicted == nil {
 		// Without the server's word, its merge is the nearest, and the defaults that it
@@ -179,7 +189,7 @@ func (r *resource) try(t trial) ([]*difference, error) {
 		with.ignores = nil
 	}
 	with.ignores = append(append([]v1alpha1.ResourceIgnoreDifferences{}, with.ignores...), t.ignores...)
-	again := &resource{situation: r.situation, given: r.given, ref: r.ref, target: r.target, live: r.live, strategy: r.strategy}
+	again := &resource{situation: r.situation, unfit: r.unfit, given: r.given, ref: r.ref, target: r.target, live: r.live, strategy: r.strategy}
 	if t.target != nil {
 		again.target = t.target
 	}
@@ -256,10 +266,10 @@ func (s *situation) types() (*managedfields.GvkParser, error) {
 // decode reads what Argo CD compared.
 func (r *resource) decode(result gitopsdiff.DiffResult) error {
 	normalized, predicted := object{}, object{}
-	if err := json.Unmarshal(result.NormalizedLive, &normalized); err != nil {
+	if err := kjson.Unmarshal(result.NormalizedLive, &normalized); err != nil {
 		return fmt.Errorf("compare: read the normalized live state: %w", err)
 	}
-	if err := json.Unmarshal(result.PredictedLive, &predicted); err != nil {
+	if err := kjson.Unmarshal(result.PredictedLive, &predicted); err != nil {
 		return fmt.Errorf("compare: read the predicted live state: %w", err)
 	}
 	return r.take(normalized, predicted)

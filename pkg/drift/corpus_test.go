@@ -48,7 +48,7 @@ func TestCorpus(t *testing.T) {
 	}
 	scores := map[bool]*score{false: newScore("open"), true: newScore("kept aside")}
 	for _, c := range all {
-		report, err := drift.Classify(&c.Snapshot, drift.Options{})
+		report, err := drift.Classify(t.Context(), &c.Snapshot, drift.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			continue
@@ -94,7 +94,7 @@ func asCompared(t *testing.T, c cases.Case) *drift.Report {
 			}
 		}
 	}
-	report, err := drift.Classify(&snapshot, drift.Options{})
+	report, err := drift.Classify(t.Context(), &snapshot, drift.Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", c.Name, err)
 	}

@@ -30,24 +30,26 @@ func equal(a, b any) bool {
 	case string, bool, nil:
 		return a == b
 	}
-	x, isNumber := number(a)
-	y, isNumberToo := number(b)
-	if isNumber && isNumberToo {
+	x, whole := a.(int64)
+	y, wholeToo := b.(int64)
+	switch {
+	case whole && wholeToo:
 		return x == y
+	case isNumber(a) && isNumber(b):
+		return canonical(a) == canonical(b)
 	}
 	return reflect.DeepEqual(a, b)
 }
 
-func number(value any) (float64, bool) {
-	switch value := value.(type) {
-	case float64:
-		return value, true
-	case int64:
-		return float64(value), true
-	case int:
-		return float64(value), true
+// isNumber reports whether a value is a JSON number. The API server keeps whole ones
+// of 64 bits exactly, so that none may become a float on the way: above 2^53 those
+// that differ by one are the same float.
+func isNumber(value any) bool {
+	switch value.(type) {
+	case float64, int64, int:
+		return true
 	}
-	return 0, false
+	return false
 }
 
 // canonical is a spelling of a JSON value in which equal values are the same text.

@@ -18,21 +18,18 @@ type DryRun struct {
 // heed adds what dry runs say to the findings. A refusal makes an effect worse; that
 // a sync changes nothing makes better only what was feared for want of knowledge.
 func (s *situation) heed(findings []Finding) []Finding {
-	heard := map[key]bool{}
+	heard, of := map[key]bool{}, byResource(findings)
 	for _, r := range s.resources {
 		dry := r.given.DryRun
 		if s.ctx.Err() != nil || dry == nil || r.given.Hook || r.target == nil || heard[keyOf(r.ref)] {
 			continue
 		}
 		heard[keyOf(r.ref)] = true
-		about := false
-		for i := range findings {
-			if keyOf(findings[i].Resource) == keyOf(r.ref) {
-				about = true
-				r.heed(dry, &findings[i])
-			}
+		about := of[keyOf(r.ref)]
+		for _, i := range about {
+			r.heed(dry, &findings[i])
 		}
-		if !about && dry.refused() {
+		if len(about) == 0 && dry.refused() {
 			// A sync applies what does not differ too.
 			c := r.refusedClaim(dry)
 			c.about = &r.ref

@@ -103,7 +103,7 @@ resources:
 			if err != nil {
 				t.Fatal(err)
 			}
-			report, err := drift.Classify(snapshot, drift.Options{})
+			report, err := drift.Classify(t.Context(), snapshot, drift.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +218,7 @@ func refOf(r drift.Resource) drift.ResourceRef {
 
 func syncs(t *testing.T, snapshot *drift.Snapshot) map[finding]drift.Sync {
 	t.Helper()
-	report, err := drift.Classify(snapshot, drift.Options{})
+	report, err := drift.Classify(t.Context(), snapshot, drift.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func classifyText(t *testing.T, text string) *drift.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := drift.Classify(snapshot, drift.Options{})
+	report, err := drift.Classify(t.Context(), snapshot, drift.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

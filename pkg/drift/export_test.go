@@ -1,5 +1,7 @@
 package drift
 
+import "context"
+
 // Compared is what Argo CD's packages made of one resource.
 type Compared struct {
 	Ref                   ResourceRef
@@ -9,7 +11,7 @@ type Compared struct {
 
 // Compare shows the tests what a report rests on.
 func Compare(snapshot *Snapshot) ([]Compared, error) {
-	s, err := newSituation(snapshot)
+	s, err := newSituation(context.Background(), snapshot)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	kjson "k8s.io/apimachinery/pkg/util/json"
+
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -52,7 +54,7 @@ func (f *Field) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("field: %w", err)
 	}
 	var sides map[string]any
-	if err := json.Unmarshal(data, &sides); err != nil {
+	if err := kjson.Unmarshal(data, &sides); err != nil {
 		return fmt.Errorf("field %s: %w", wire.Pointer, err)
 	}
 	*f = Field{Pointer: wire.Pointer, Owner: wire.Owner}

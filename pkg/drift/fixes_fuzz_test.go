@@ -32,7 +32,7 @@ func FuzzFixes(f *testing.F) {
 			Resources:   []Resource{{Target: git, Live: cluster}}, Related: []map[string]any{cluster, git},
 			Settings: Settings{SettingVersion: "v3.6.0"},
 		}
-		s, err := newSituation(snapshot)
+		s, err := newSituation(t.Context(), snapshot)
 		if err != nil {
 			return
 		}

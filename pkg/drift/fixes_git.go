@@ -251,7 +251,7 @@ func (f *fixer) exported() []change {
 		for _, name := range names {
 			path = append(path, pathStep{field: name})
 		}
-		changes = append(changes, change{path: path, value: brief(value), remove: true, hide: names[len(names)-1] == lastAppliedAnnotation && r.ref.Kind == "Secret"})
+		changes = append(changes, change{path: path, value: brief(value), remove: true, hide: names[len(names)-1] == lastAppliedAnnotation && r.isSecret()})
 	}
 	for _, name := range serverFields {
 		if value, found := at(r.target, "metadata", name); found {

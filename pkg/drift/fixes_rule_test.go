@@ -47,7 +47,7 @@ func TestRulesIgnoreOneField(t *testing.T) {
 	for pointer, row := range rows {
 		t.Run(pointer, func(t *testing.T) {
 			snapshot := &Snapshot{Application: map[string]any{"kind": "Application", "metadata": map[string]any{"name": "a"}}, Resources: []Resource{{Target: live, Live: live}}}
-			s, err := newSituation(snapshot)
+			s, err := newSituation(t.Context(), snapshot)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -153,7 +153,7 @@ resources:
 // arrange compares a snapshot's resources and prepares the first.
 func arrange(t *testing.T, snapshot *Snapshot) (*situation, *resource) {
 	t.Helper()
-	s, err := newSituation(snapshot)
+	s, err := newSituation(t.Context(), snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (s *situation) guard(ctx context.Context) {
 	for i := range s.app.Spec.IgnoreDifferences {
 		rule := &s.app.Spec.IgnoreDifferences[i]
 		if why := patternWorry(rule.Group, rule.Kind); why != "" {
-			s.unheed("the ignoreDifferences rule for "+shortened(rule.Kind), why)
+			s.unheed("the ignoreDifferences rule for "+s.shortened(rule.Kind), why)
 			*rule = v1alpha1.ResourceIgnoreDifferences{}
 			continue
 		}
@@ -59,7 +59,7 @@ func (s *situation) guard(ctx context.Context) {
 			group, kind = "", name
 		}
 		if why := patternWorry(group, kind); why != "" {
-			s.unheed("the customization of "+shortened(name), why)
+			s.unheed("the customization of "+s.shortened(name), why)
 			delete(s.overrides, name)
 			continue
 		}
@@ -89,7 +89,7 @@ func (s *situation) guarded(ctx context.Context, paths []string, rule v1alpha1.R
 	var kept []string
 	for _, path := range paths {
 		if why := s.worry(ctx, jqUse{path, rule}); why != "" {
-			s.unheed("the jq path "+shortened(path), why)
+			s.unheed("the jq path "+s.shortened(path), why)
 			continue
 		}
 		kept = append(kept, path)
@@ -195,6 +195,9 @@ func sizeOf(value any, left int) int {
 	}
 	return left
 }
+
+// shortened is a text for a sentence, without values of Secrets.
+func (s *situation) shortened(said string) string { return shortened(s.hidden().quoted(said)) }
 
 // shortened is a text for a sentence.
 func shortened(said string) string {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 )
 
 // TestAPanicIsAnError holds that a rule which panics ends its report, not the process,
@@ -21,8 +23,38 @@ func TestAPanicIsAnError(t *testing.T) {
 		defer s.survive()
 		panic(errors.New("a second one"))
 	}()
-	if err := s.ended(); err == nil || !strings.Contains(err.Error(), "string") || strings.Contains(err.Error(), "secret") {
+	err := s.ended()
+	if err == nil || !strings.Contains(err.Error(), "string") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("have %v, want the type of the first panic alone", err)
+	}
+	if broken, ok := errors.AsType[*PanicError](err); !ok || !strings.Contains(string(broken.Stack), "TestAPanicIsAnError") {
+		t.Errorf("have %v, want where it panicked", err)
+	}
+}
+
+// TestAPanicOfAnApplicationRuleIsAnError holds that the rules about the Application,
+// which run in the caller's goroutine, are caught too.
+func TestAPanicOfAnApplicationRuleIsAnError(t *testing.T) {
+	before := applicationRules
+	t.Cleanup(func() { applicationRules = before })
+	applicationRules = []applicationRule{{None, func(*situation) []claim { panic("cannot read a-secret-value") }}}
+	calls := map[string]func() error{
+		"Classify": func() error {
+			_, err := Classify(t.Context(), parseYAML(t, workload), Options{})
+			return err
+		},
+		"PreviewRules": func() error {
+			_, err := PreviewRules(t.Context(), parseYAML(t, workload), []v1alpha1.ResourceIgnoreDifferences{{Kind: "Deployment", Group: "apps", JSONPointers: []string{"/spec"}}}, Options{})
+			return err
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			broken, ok := errors.AsType[*PanicError](call())
+			if !ok || broken.Thrown != "string" || strings.Contains(broken.Error(), "secret") {
+				t.Errorf("have %v, want a panic of a string, not quoted", broken)
+			}
+		})
 	}
 }
 
@@ -83,7 +115,7 @@ func TestManyRulesEndInTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	_, err := Classify(snapshot, Options{Guard: true, Prove: true, Context: ctx})
+	_, err := Classify(ctx, snapshot, Options{Guard: true, Prove: true})
 	if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
 		t.Errorf("took %v: %v", took, err)
 	}
@@ -99,7 +131,7 @@ func TestRulesAreBounded(t *testing.T) {
 		map[string]any{"kind": "Deployment", "group": "apps", "jsonPointers": many},
 		map[string]any{"kind": "Deployment", "group": "apps", "jsonPointers": []any{"/spec"}},
 	}
-	report, err := Classify(snapshot, Options{Guard: true})
+	report, err := Classify(t.Context(), snapshot, Options{Guard: true})
 	if err != nil {
 		t.Fatal(err)
 	}

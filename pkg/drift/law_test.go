@@ -47,7 +47,7 @@ func FuzzReport(f *testing.F) {
 func checkLaw(t *testing.T, snapshot *drift.Snapshot) {
 	t.Helper()
 	before := encoded(t, snapshot)
-	report, err := drift.Classify(snapshot, drift.Options{Prove: true})
+	report, err := drift.Classify(t.Context(), snapshot, drift.Options{Prove: true})
 	if err != nil {
 		return
 	}

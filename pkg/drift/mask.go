@@ -54,7 +54,7 @@ func (r *resource) show(pointer fieldpath.Pointer, value any, present bool) stri
 	case r.secret(pointer):
 		return "a hidden value"
 	}
-	spelled := canonical(value)
+	spelled := r.situation.hidden().text(canonical(value))
 	if len(spelled) > maxShown {
 		spelled = strings.ToValidUTF8(spelled[:maxShown], "") + "..."
 	}

@@ -1,10 +1,11 @@
 package drift
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -103,7 +104,7 @@ func item(items []any, step string, indexed map[string]map[string]int) (int, boo
 		return i, found
 	case "k":
 		var keys map[string]any
-		if json.Unmarshal([]byte(rest), &keys) != nil {
+		if kjson.Unmarshal([]byte(rest), &keys) != nil {
 			return 0, false
 		}
 		names := make([]string, 0, len(keys))
@@ -146,7 +147,7 @@ func keyOfItem(item map[string]any, names []string) string {
 
 func respell(text string) string {
 	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
+	if kjson.Unmarshal([]byte(text), &value) != nil {
 		return text
 	}
 	return canonical(value)

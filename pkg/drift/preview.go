@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -54,21 +55,18 @@ func (e *RuleError) Error() string { return e.Part + ": " + e.Reason }
 
 // PreviewRules says what the rules would do, if they were added to the Application's
 // ignoreDifferences. It changes neither the snapshot nor the rules. The error is a
-// *RuleError where a rule cannot be used, or takes too much.
-func PreviewRules(snapshot *Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*Preview, error) {
-	return PreviewRulesWith(snapshot, rules, Options{})
-}
-
-// PreviewRulesWith is PreviewRules with options, of which Prove says nothing here.
-func PreviewRulesWith(snapshot *Snapshot, rules []v1alpha1.ResourceIgnoreDifferences, options Options) (*Preview, error) {
+// *RuleError where a rule cannot be used, or takes too much; else those of [Classify].
+// Of the options Prove says nothing here.
+func PreviewRules(ctx context.Context, snapshot *Snapshot, rules []v1alpha1.ResourceIgnoreDifferences, options Options) (preview *Preview, err error) {
+	defer catch(&err)
 	if err := checkRules(rules); err != nil {
 		return nil, err
 	}
-	s, err := arranged(snapshot, options)
+	s, err := arranged(ctx, snapshot, options)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.tryRules(rules); err != nil {
+	if err := s.tryRules(ctx, rules); err != nil {
 		return nil, err
 	}
 	report := s.explain() // which finds out whether Argo CD could compare at all

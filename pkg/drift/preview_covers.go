@@ -56,11 +56,11 @@ func (r *resource) selected(document object, rules []v1alpha1.ResourceIgnoreDiff
 			found = append(found, fieldpath.Pointer(pointer))
 		}
 		for _, path := range rule.JQPathExpressions {
-			code, err := compileJQ("[path(" + path + ")]")
-			if err != nil {
+			e := r.situation.expression(path)
+			if e.err != nil {
 				continue // was compiled before
 			}
-			places, err := selects(r.situation.ctx, code, document)
+			places, err := selects(r.situation.ctx, e.code, plainNumbers(document))
 			if err != nil {
 				continue // does not fit the object, so that it deletes nothing
 			}
@@ -138,16 +138,16 @@ func withoutIgnored(document object, rules []v1alpha1.ResourceIgnoreDifferences)
 }
 
 // tryRules runs the rules' jq paths once on every resource that they are for.
-func (s *situation) tryRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
-	ctx, cancel := context.WithTimeout(s.ctx, guardedTotal)
+func (s *situation) tryRules(parent context.Context, rules []v1alpha1.ResourceIgnoreDifferences) error {
+	ctx, cancel := context.WithTimeout(parent, guardedTotal)
 	defer cancel()
 	for i, rule := range rules {
 		for j, path := range rule.JQPathExpressions {
 			if why := s.worry(ctx, jqUse{path, rule}); why != "" {
-				if err := s.ctx.Err(); err != nil {
-					return fmt.Errorf("try the rules: %w", err)
+				if parent.Err() != nil {
+					return fmt.Errorf("try the rules: %w", context.Cause(parent))
 				}
-				return &RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: shortened(path) + " is not run: " + why}
+				return &RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: s.shortened(path) + " is not run: " + why}
 			}
 		}
 	}

@@ -165,7 +165,7 @@ func TestPreviewRules(t *testing.T) {
 			}
 			snapshot := parsed(t, text)
 			before := fmt.Sprint(*snapshot)
-			p, err := drift.PreviewRules(snapshot, row.rules)
+			p, err := drift.PreviewRules(t.Context(), snapshot, row.rules, drift.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func TestPreviewOfWhatArgoCDCompared(t *testing.T) {
 	r := &snapshot.Resources[1]
 	r.NormalizedLive = map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "spec": map[string]any{"a": "live", "b": "live"}}
 	r.PredictedLive = map[string]any{"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "web", "namespace": "shop"}, "spec": map[string]any{"a": "git", "b": "git"}}
-	p, err := drift.PreviewRules(snapshot, []ignore{{Kind: "Service", JSONPointers: []string{"/spec/a"}}})
+	p, err := drift.PreviewRules(t.Context(), snapshot, []ignore{{Kind: "Service", JSONPointers: []string{"/spec/a"}}}, drift.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestPreviewBoundsWhatItLists(t *testing.T) {
 	for _, side := range []map[string]any{snapshot.Resources[1].Target, snapshot.Resources[1].Live} {
 		side["spec"] = many
 	}
-	p, err := drift.PreviewRules(snapshot, []ignore{{Kind: "Service", JSONPointers: []string{"/spec"}}})
+	p, err := drift.PreviewRules(t.Context(), snapshot, []ignore{{Kind: "Service", JSONPointers: []string{"/spec"}}}, drift.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestPreviewRefusesRules(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			_, err := drift.PreviewRules(parsed(t, scaled), row.rules)
+			_, err := drift.PreviewRules(t.Context(), parsed(t, scaled), row.rules, drift.Options{})
 			refused, ok := errors.AsType[*drift.RuleError](err)
 			if !ok || refused.Part != row.part || refused.Reason == "" {
 				t.Errorf("%s: have %v, want the part %s", row.reason, err, row.part)
@@ -305,7 +305,7 @@ func TestPlainJQIsRun(t *testing.T) {
 		`if .spec.paused then .spec.replicas else empty end`, `.spec.containers[-1:]`, `.webhooks[]?.clientConfig.caBundle`,
 		`select(.metadata.name as $n | $n == "web") | .spec`, `paths(type == "number") as $p | getpath($p)`,
 	} {
-		if _, err := drift.PreviewRules(parsed(t, scaled), []ignore{{Group: "apps", Kind: "Deployment", JQPathExpressions: []string{path}}}); err != nil {
+		if _, err := drift.PreviewRules(t.Context(), parsed(t, scaled), []ignore{{Group: "apps", Kind: "Deployment", JQPathExpressions: []string{path}}}, drift.Options{}); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -334,7 +334,7 @@ func TestGuard(t *testing.T) {
 				snapshot.Settings["resource.customizations.ignoreDifferences.apps_Deployment"] = "jqPathExpressions:\n" + quoted.String()
 				snapshot.Settings["resource.customizations.ignoreDifferences.a*a*a*a*a*b"] = "jsonPointers: [/a]"
 			}
-			report, err := drift.Classify(snapshot, drift.Options{Prove: true, Guard: true})
+			report, err := drift.Classify(t.Context(), snapshot, drift.Options{Prove: true, Guard: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -355,10 +355,10 @@ func TestGuard(t *testing.T) {
 func TestTheContextEndsTheWork(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := drift.Classify(parsed(t, scaled), drift.Options{Prove: true, Guard: true, Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := drift.Classify(ctx, parsed(t, scaled), drift.Options{Prove: true, Guard: true}); !errors.Is(err, context.Canceled) {
 		t.Errorf("classify: %v", err)
 	}
-	if _, err := drift.PreviewRulesWith(parsed(t, scaled), []ignore{{Kind: "Deployment", Group: "apps", JQPathExpressions: []string{".spec"}}}, drift.Options{Context: ctx}); !errors.Is(err, context.Canceled) {
+	if _, err := drift.PreviewRules(ctx, parsed(t, scaled), []ignore{{Kind: "Deployment", Group: "apps", JQPathExpressions: []string{".spec"}}}, drift.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("preview: %v", err)
 	}
 }

@@ -18,7 +18,11 @@ func (r *resource) replaces() (replaces, deletes bool) {
 // heedReplacing makes worse what is said of resources that a sync replaces: all that
 // only live has is lost, and with Force=true the object itself.
 func (s *situation) heedReplacing(findings []Finding) []Finding {
+	about := byResource(findings)
 	for _, r := range s.resources {
+		if s.ctx.Err() != nil {
+			break
+		}
 		if r.target == nil || r.live == nil || r.given.Hook {
 			continue
 		}
@@ -26,14 +30,23 @@ func (s *situation) heedReplacing(findings []Finding) []Finding {
 		if !replaces {
 			continue
 		}
-		for i := range findings {
-			f := &findings[i]
-			if keyOf(f.Resource) == keyOf(r.ref) && len(f.Fields) > 0 {
+		for _, i := range about[keyOf(r.ref)] {
+			if f := &findings[i]; len(f.Fields) > 0 {
 				r.heedReplacing(f, deletes)
 			}
 		}
 	}
 	return findings
+}
+
+// byResource are the places of the findings about each resource.
+func byResource(findings []Finding) map[key][]int {
+	about := make(map[key][]int, len(findings))
+	for i := range findings {
+		of := keyOf(findings[i].Resource)
+		about[of] = append(about[of], i)
+	}
+	return about
 }
 
 func (r *resource) heedReplacing(f *Finding, deletes bool) {

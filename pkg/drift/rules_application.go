@@ -113,7 +113,7 @@ func manifestGenerationError(s *situation) []claim {
 	s.blind = true
 	c := claim{mechanism: ManifestGenerationError, confidence: Certain, sync: Blocked}
 	for _, message := range errors {
-		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+quote(message))
+		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
 	return []claim{c}
 }
@@ -133,7 +133,7 @@ func comparisonErrorSchema(s *situation) []claim {
 	}
 	c := claim{mechanism: ComparisonErrorSchema, confidence: Certain, sync: Blocked}
 	for _, message := range errors {
-		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+quote(message))
+		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
 	for _, r := range s.resources {
 		if r.compareError != nil && len(c.evidence) < 8 {
@@ -185,7 +185,7 @@ func dryRunRefused(s *situation) []claim {
 		s.blind = true
 		ref := s.resources[i].ref
 		claims = append(claims, claim{mechanism: mechanism, about: &ref, confidence: Certain, sync: Blocked, evidence: []string{
-			"Argo CD cannot compare, because the API server refuses the dry run: " + quote(found[3]),
+			"Argo CD cannot compare, because the API server refuses the dry run: " + s.quote(found[3]),
 		}})
 	}
 	return claims
@@ -212,7 +212,7 @@ func projectNotPermitted(s *situation) []claim {
 	s.blind = true
 	c := claim{mechanism: ProjectNotPermitted, confidence: Certain, sync: Blocked}
 	for _, message := range messages {
-		c.evidence = append(c.evidence, "Argo CD reports: "+quote(message))
+		c.evidence = append(c.evidence, "Argo CD reports: "+s.quote(message))
 	}
 	return []claim{c}
 }
@@ -240,7 +240,7 @@ func otherErrors(s *situation) []claim {
 	}
 	c := claim{mechanism: Unexplained, confidence: Likely, sync: Blocked, summary: "Argo CD reports an error of the Application that stops every sync."}
 	for _, message := range messages {
-		c.evidence = append(c.evidence, "Argo CD reports: "+quote(message))
+		c.evidence = append(c.evidence, "Argo CD reports: "+s.quote(message))
 	}
 	return []claim{c}
 }
@@ -261,9 +261,10 @@ const maxQuote = 320
 
 // quote shortens a message for evidence. Messages of kubectl and of the API server
 // may repeat the manifest that they refused, Secrets among them: what follows the
-// start of such a copy is left out.
-func quote(message string) string {
-	message = strings.TrimSpace(message)
+// start of such a copy is left out. Values of Secrets go before the message is cut, as
+// half of one is a secret still.
+func (s *situation) quote(message string) string {
+	message = strings.TrimSpace(s.hidden().quoted(message))
 	for _, start := range []string{"Object: &", "map[string]", `{"apiVersion"`, "data:{", "stringData", `"data":`, "last-applied-configuration\":", "object=&"} {
 		if i := strings.Index(message, start); i > 0 {
 			message = strings.TrimRight(message[:i], " \t\n") + " ..."

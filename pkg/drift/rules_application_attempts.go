@@ -19,7 +19,7 @@ func autosyncEmptyGuard(s *situation) []claim {
 	c := claim{mechanism: AutosyncEmptyGuard, confidence: Certain, sync: Destructive}
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionSyncError) {
 		if strings.Contains(message, "auto-sync will wipe out all resources") {
-			c.evidence = append(c.evidence, "Argo CD reports a SyncError: "+quote(message))
+			c.evidence = append(c.evidence, "Argo CD reports a SyncError: "+s.quote(message))
 		}
 	}
 	policy, enabled := s.automated()
@@ -78,7 +78,7 @@ func autosyncGaveUp(s *situation) []claim {
 			mechanism: AutosyncGaveUp, confidence: Certain, sync: Waits,
 			summary: "The operation still retries a revision that Git has left behind; nothing newer is synced until it ends.",
 			evidence: []string{
-				fmt.Sprintf("the operation retries revision %s (attempt %d): %s", short(syncedRevision(op)), op.RetryCount, quote(op.Message)),
+				fmt.Sprintf("the operation retries revision %s (attempt %d): %s", short(syncedRevision(op)), op.RetryCount, s.quote(op.Message)),
 				"the comparison is with revision " + short(s.revision()),
 			},
 		}}
@@ -89,7 +89,7 @@ func autosyncGaveUp(s *situation) []claim {
 	c := claim{mechanism: AutosyncGaveUp, confidence: Certain, sync: Safe}
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionSyncError) {
 		if strings.Contains(message, "sync attempt to") && strings.HasPrefix(message, "Failed") {
-			c.evidence = append(c.evidence, "Argo CD reports a SyncError: "+quote(message))
+			c.evidence = append(c.evidence, "Argo CD reports a SyncError: "+s.quote(message))
 		}
 	}
 	if len(c.evidence) == 0 {
@@ -98,7 +98,7 @@ func autosyncGaveUp(s *situation) []claim {
 			return nil
 		}
 		c.confidence = Likely
-		c.evidence = append(c.evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", short(syncedRevision(op)), op.Phase, quote(op.Message)))
+		c.evidence = append(c.evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", short(syncedRevision(op)), op.Phase, s.quote(op.Message)))
 	}
 	if op != nil && op.RetryCount > 0 {
 		c.evidence = append(c.evidence, "it was retried "+plural(int(op.RetryCount), "time"))
@@ -192,7 +192,7 @@ func hookFailed(s *situation) []claim {
 		}
 		c := claim{mechanism: HookFailed, confidence: Certain, sync: WillFail}
 		c.about = &ResourceRef{Group: result.Group, Version: result.Version, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
-		c.evidence = append(c.evidence, fmt.Sprintf("%s hook %s %s is %s: %s", result.HookType, result.Kind, result.Name, result.HookPhase, quote(result.Message)))
+		c.evidence = append(c.evidence, fmt.Sprintf("%s hook %s %s is %s: %s", result.HookType, result.Kind, result.Name, result.HookPhase, s.quote(result.Message)))
 		if result.HookType == synccommon.HookTypePostSync {
 			c.sync = Noop
 			c.evidence = append(c.evidence, "the resources themselves were applied before the hook ran")

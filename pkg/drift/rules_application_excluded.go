@@ -24,7 +24,7 @@ func excludedWarnings(s *situation) []claim {
 			// The warning leaves it out; what names none goes to the destination's.
 			ref.Namespace = s.app.Spec.Destination.Namespace
 		}
-		claims = append(claims, claim{mechanism: ExcludedResource, confidence: Certain, sync: Noop, about: &ref, evidence: []string{"Argo CD warns: " + quote(message)}})
+		claims = append(claims, claim{mechanism: ExcludedResource, confidence: Certain, sync: Noop, about: &ref, evidence: []string{"Argo CD warns: " + s.quote(message)}})
 	}
 	return claims
 }
@@ -84,7 +84,7 @@ func (r *resource) excluded() (string, bool) {
 	s := r.situation
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionExcludedResourceWarning) {
 		if ref, ok := excludedName(message); ok && ref.Group == r.ref.Group && ref.Kind == r.ref.Kind && ref.Name == r.ref.Name {
-			return "Argo CD warns: " + quote(message), true
+			return "Argo CD warns: " + s.quote(message), true
 		}
 	}
 	exclusions := s.settings.argocdCM["resource.exclusions"]

@@ -42,7 +42,7 @@ func running(s *situation) (claim, bool) {
 	if strings.Contains(op.Message, "blocked by sync window") || retriesOldRevision(s) {
 		return claim{}, false // rules of their own
 	}
-	c := claim{confidence: Certain, sync: Waits, evidence: []string{fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), quote(op.Message))}}
+	c := claim{confidence: Certain, sync: Waits, evidence: []string{fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), s.quote(op.Message))}}
 	waiting := waitsFor(op.Message)
 	found := s.find(waiting.ref)
 	if _, deleting := found.beingDeleted(); waiting.deletion && deleting && found.given != nil {
@@ -195,7 +195,7 @@ func (s *situation) trouble(ref ResourceRef, r *resource) []string {
 	for _, condition := range list(r.live, "status", "conditions") {
 		reason := text(condition, "reason")
 		if reason == "ProgressDeadlineExceeded" || text(condition, "type") == "ReplicaFailure" && text(condition, "status") == "True" {
-			signs = append(signs, fmt.Sprintf("%s: %s: %s", name, reason, quote(text(condition, "message"))))
+			signs = append(signs, fmt.Sprintf("%s: %s: %s", name, reason, s.quote(text(condition, "message"))))
 		}
 	}
 	return append(signs, s.podTrouble(r)...)
@@ -221,13 +221,13 @@ func (s *situation) podTrouble(r *resource) []string {
 			for _, container := range list(pod, "status", kind) {
 				waiting := fields(container, "state", "waiting")
 				if reason := text(waiting, "reason"); waitingReasons[reason] {
-					signs = append(signs, fmt.Sprintf("Pod %s: container %s: %s: %s", text(pod, "metadata", "name"), text(container, "name"), reason, quote(text(waiting, "message"))))
+					signs = append(signs, fmt.Sprintf("Pod %s: container %s: %s: %s", text(pod, "metadata", "name"), text(container, "name"), reason, s.quote(text(waiting, "message"))))
 				}
 			}
 		}
 		for _, condition := range list(pod, "status", "conditions") {
 			if text(condition, "type") == "PodScheduled" && text(condition, "reason") == "Unschedulable" {
-				signs = append(signs, fmt.Sprintf("Pod %s cannot be scheduled: %s", text(pod, "metadata", "name"), quote(text(condition, "message"))))
+				signs = append(signs, fmt.Sprintf("Pod %s cannot be scheduled: %s", text(pod, "metadata", "name"), s.quote(text(condition, "message"))))
 			}
 		}
 		if len(signs) > 3 {

@@ -71,7 +71,7 @@ func (w *waiters) add(ref ResourceRef, message string) {
 		w.order = append(w.order, of)
 	}
 	if len(c.evidence) < 5 {
-		c.evidence = append(c.evidence, fmt.Sprintf("%s: %s", ref.words(), quote(message)))
+		c.evidence = append(c.evidence, fmt.Sprintf("%s: %s", ref.words(), w.situation.quote(message)))
 	}
 }
 

@@ -24,7 +24,7 @@ func controllerStale(s *situation) []claim {
 	c := claim{mechanism: ControllerStale, confidence: Certain, sync: Blocked}
 	for _, message := range s.comparisonErrors().live {
 		s.blind = true
-		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+quote(message))
+		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
 	if len(c.evidence) > 0 {
 		return []claim{c}
@@ -241,7 +241,7 @@ func unhealthyNotDrift(s *situation) []claim {
 			continue
 		}
 		ref := r.ref
-		c := claim{confidence: Certain, sync: Noop, about: &ref, evidence: []string{said, strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", r.ref.words(), state, quote(message)), ": ")}}
+		c := claim{confidence: Certain, sync: Noop, about: &ref, evidence: []string{said, strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", r.ref.words(), state, s.quote(message)), ": ")}}
 		c.evidence = append(c.evidence, s.trouble(r.ref, r)...)
 		claims = append(claims, c)
 	}
@@ -279,7 +279,7 @@ func (r *resource) health() (status health.HealthStatusCode, message string) {
 	if r.status != nil && r.status.Health != nil {
 		return r.status.Health.Status, r.status.Health.Message
 	}
-	if r.live == nil {
+	if r.live == nil || r.unfit != nil {
 		return "", ""
 	}
 	defer func() {

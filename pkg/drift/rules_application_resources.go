@@ -64,7 +64,7 @@ func (r *resource) beingDeleted() (claim, bool) {
 	}}
 	for _, condition := range list(r.live, "status", "conditions") {
 		if kind := text(condition, "type"); strings.Contains(kind, "Remaining") || strings.Contains(kind, "Deletion") && text(condition, "status") == "True" {
-			c.evidence = append(c.evidence, kind+": "+quote(text(condition, "message")))
+			c.evidence = append(c.evidence, kind+": "+r.quote(text(condition, "message")))
 		}
 	}
 	if r.ref.Group == "" && r.ref.Kind == "Namespace" {
@@ -93,7 +93,7 @@ func sharedWarnings(s *situation) []claim {
 		if !ok {
 			continue
 		}
-		c := claim{mechanism: SharedResource, confidence: Certain, sync: s.sharedEffect(), evidence: []string{"Argo CD warns: " + quote(message)}}
+		c := claim{mechanism: SharedResource, confidence: Certain, sync: s.sharedEffect(), evidence: []string{"Argo CD warns: " + s.quote(message)}}
 		c.about = &ResourceRef{Kind: kind, Name: name}
 		seen := false
 		for _, r := range byName[named{kind, name}] {
@@ -131,7 +131,7 @@ func sharedName(message string) (kind, name string, ok bool) {
 func (s *situation) sharedWarning(ref ResourceRef) []string {
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionSharedResourceWarning) {
 		if kind, name, ok := sharedName(message); ok && kind == ref.Kind && name == ref.Name {
-			return []string{"Argo CD warns: " + quote(message)}
+			return []string{"Argo CD warns: " + s.quote(message)}
 		}
 	}
 	return nil
@@ -154,7 +154,7 @@ func repeatedResource(s *situation) []claim {
 			continue
 		}
 		ref := ResourceRef{Group: parts[0], Kind: parts[1], Namespace: parts[2], Name: parts[3]}
-		c := claim{mechanism: RepeatedResource, confidence: Certain, sync: Noop, about: &ref, evidence: []string{"Argo CD warns: " + quote(message), "the last one in the order of rendering is compared and applied, the others never are"}}
+		c := claim{mechanism: RepeatedResource, confidence: Certain, sync: Noop, about: &ref, evidence: []string{"Argo CD warns: " + s.quote(message), "the last one in the order of rendering is compared and applied, the others never are"}}
 		if r, found := byKey[keyOf(ref)]; found && r.drifts() && r.live != nil {
 			ref.Version = r.ref.Version
 			c.sync = OverwritesLive

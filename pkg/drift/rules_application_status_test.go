@@ -20,7 +20,7 @@ application: {spec: {syncPolicy: {automated: {prune: true}}}, status: {sync: {st
 		"flags what is not shown": {
 			"the snapshot lacks the resource that is flagged", `
 application: {status: {sync: {status: OutOfSync}, resources: [{version: v1, kind: Secret, namespace: web, name: other, status: OutOfSync}]}}`,
-			[]string{"none Application/web nothing-to-do likely"},
+			[]string{"unexplained Application/web overwrites-live possible"},
 		},
 		"stale controller": {
 			"nobody takes up the refresh", `

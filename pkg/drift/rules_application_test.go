@@ -73,7 +73,7 @@ func judge(t *testing.T, changes string) (findings []string, report *Report) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err = Classify(snapshot, Options{})
+	report, err = Classify(t.Context(), snapshot, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,6 +306,10 @@ settings: {now: ` + now + `}`
 		},
 		"nonsense": {
 			"a window that cannot be read blocks with Argo CD", drifting(`[{kind: deny, schedule: "soon", duration: x, applications: ['*']}]`, auto, `"2026-01-02T10:00:00Z"`),
+			[]string{missing, "sync-window-blocked Application/web blocked possible"},
+		},
+		"a zone and nothing behind it": {
+			"the library panics, and Argo CD refuses the project", drifting(deny("TZ=UTC"), auto, `"2026-01-02T10:00:00Z"`),
 			[]string{missing, "sync-window-blocked Application/web blocked possible"},
 		},
 	}.run(t)

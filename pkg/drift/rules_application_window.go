@@ -22,7 +22,7 @@ func syncWindowBlocked(s *situation) []claim {
 	c := claim{mechanism: SyncWindowBlocked, confidence: Certain, sync: Blocked}
 	op := s.app.Status.OperationState
 	if op != nil && inFlight(op) && strings.Contains(op.Message, "blocked by sync window") {
-		c.evidence = append(c.evidence, fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), quote(op.Message)))
+		c.evidence = append(c.evidence, fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), s.quote(op.Message)))
 		for _, w := range windows {
 			c.evidence = append(c.evidence, w.words())
 		}
@@ -124,16 +124,30 @@ func blockingWindows(windows []window, now metav1.Time, known bool) (blocking []
 	return inactive, read
 }
 
+// parsed is the window's schedule. Given a time zone with nothing behind it, the
+// library panics.
+func (w window) parsed() (schedule cron.Schedule, err error) {
+	spelled := w.Schedule
+	if w.TimeZone != "" && w.TimeZone != "UTC" {
+		spelled = "CRON_TZ=" + w.TimeZone + " " + spelled
+	}
+	defer func() {
+		if recover() != nil {
+			schedule, err = nil, fmt.Errorf("sync window: schedule %q: it cannot be read", spelled)
+		}
+	}()
+	if schedule, err = cron.ParseStandard(spelled); err != nil {
+		return nil, fmt.Errorf("sync window: schedule %q: %w", spelled, err)
+	}
+	return schedule, nil
+}
+
 // activeAt reports whether the window is open: whether it began less than its
 // duration ago.
 func (w window) activeAt(now metav1.Time) (bool, error) {
-	schedule := w.Schedule
-	if w.TimeZone != "" && w.TimeZone != "UTC" {
-		schedule = "CRON_TZ=" + w.TimeZone + " " + schedule
-	}
-	parsed, err := cron.ParseStandard(schedule)
+	parsed, err := w.parsed()
 	if err != nil {
-		return false, fmt.Errorf("sync window: schedule %q: %w", schedule, err)
+		return false, err
 	}
 	var duration metav1.Duration
 	if err := duration.UnmarshalJSON([]byte(`"` + w.Duration + `"`)); err != nil {

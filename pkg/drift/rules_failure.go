@@ -317,9 +317,9 @@ func (r *resource) failedClaim(f failure) claim {
 func (r *resource) quote(message string) string {
 	if r.isSecret() {
 		head, _, _ := strings.Cut(message, "\n")
-		return secretValues.ReplaceAllString(quote(head), "(hidden)")
+		return secretValues.ReplaceAllString(r.situation.quote(head), "(hidden)")
 	}
-	return quote(message)
+	return r.situation.quote(message)
 }
 
 // secretValues are the parts of a message that may be values.

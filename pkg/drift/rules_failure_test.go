@@ -61,7 +61,7 @@ func TestPartAbout(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	r := &resource{ref: ResourceRef{Kind: "Secret", Name: "db"}}
+	r := &resource{situation: &situation{snapshot: &Snapshot{}}, ref: ResourceRef{Kind: "Secret", Name: "db"}}
 	for _, message := range []string{
 		`Secret "db" is invalid: data: Invalid value: "hunter2"`,
 		"cannot patch: Object: &{map[\"data\":map[\"password\":\"hunter2\"]]}",
@@ -72,7 +72,7 @@ func TestQuote(t *testing.T) {
 			t.Errorf("a Secret's value is quoted: %s", said)
 		}
 	}
-	if said := quote(strings.Repeat("é", 4000)); len(said) > maxQuote+3 {
+	if said := r.situation.quote(strings.Repeat("é", 4000)); len(said) > maxQuote+3 {
 		t.Errorf("a message of %d bytes is quoted", len(said))
 	}
 }

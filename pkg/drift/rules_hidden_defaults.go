@@ -6,6 +6,7 @@ import (
 
 	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -52,7 +53,7 @@ func withDefaults(plain object) object {
 	scheme.Scheme.Default(typed)
 	filled := object{}
 	if data, err = json.Marshal(typed); err == nil {
-		err = json.Unmarshal(data, &filled)
+		err = kjson.Unmarshal(data, &filled)
 	}
 	if err != nil {
 		return object{}
@@ -71,7 +72,7 @@ func (r *resource) withoutFilled(found []addition) []addition {
 		return found
 	}
 	var bare object
-	if json.Unmarshal(data, &bare) != nil {
+	if kjson.Unmarshal(data, &bare) != nil {
 		return found
 	}
 	taken := fieldpath.NewSet()

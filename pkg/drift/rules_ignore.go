@@ -1,16 +1,12 @@
 package drift
 
 import (
-	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"github.com/argoproj/argo-cd/v2/util/argo/normalizers"
 	patterns "github.com/argoproj/argo-cd/v2/util/glob"
-	"github.com/itchyny/gojq"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -114,7 +110,7 @@ func (r *resource) hiddenDifferences() []*difference {
 // again compares the resource once more under other rules, without regard to a
 // given prediction.
 func (r *resource) again(strategy Strategy, with rules) *resource {
-	again := &resource{situation: r.situation, given: &Resource{}, ref: r.ref, target: r.target, live: r.live, strategy: strategy}
+	again := &resource{situation: r.situation, unfit: r.unfit, given: &Resource{}, ref: r.ref, target: r.target, live: r.live, strategy: strategy}
 	again.compareAlone(again.target, strategy, with)
 	return again
 }
@@ -168,6 +164,9 @@ func (r *resource) reviseDeadRules(claims []claim) []claim {
 	if len(claims) == 0 || len(r.situation.app.Spec.IgnoreDifferences) == 0 {
 		return claims
 	}
+	if !r.askable(claims) {
+		return claims
+	}
 	var revised []claim
 	for _, c := range claims {
 		rest := c
@@ -188,6 +187,22 @@ func (r *resource) reviseDeadRules(claims []claim) []claim {
 		}
 	}
 	return revised
+}
+
+// maxAims bounds the questions whether an entry of the rules was meant for a
+// difference. Beyond it the differences keep the mechanism that they have.
+const maxAims = 10_000_000
+
+// askable reports whether every difference can be held against every rule.
+func (r *resource) askable(claims []claim) bool {
+	entries, differing := 0, 0
+	for _, rule := range r.situation.app.Spec.IgnoreDifferences {
+		entries += 1 + len(rule.JSONPointers) + len(rule.JQPathExpressions)
+	}
+	for _, c := range claims {
+		differing += len(c.differences)
+	}
+	return differing <= maxAims/max(1, entries)
 }
 
 // deadRule returns why a rule that was meant for the difference misses it.
@@ -230,8 +245,9 @@ func (s *situation) has(kind, name string) bool {
 // aims reports whether a rule was meant for the difference, and what is wrong with
 // its path, if anything is.
 func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *difference) (aims bool, why string) {
+	plain := "/" + strings.Join(d.steps, "/")
 	for _, pointer := range rule.JSONPointers {
-		if aims, why := aimsAt(pointer, d); aims {
+		if aims, why := aimsAt(pointer, plain, d); aims {
 			return true, why
 		}
 	}
@@ -254,20 +270,19 @@ func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *difference) 
 }
 
 // aimsAt compares a JSON pointer with a difference, also as a person may have
-// misspelt it: slashes in names not escaped, dots, wildcards, another case.
-func aimsAt(pointer string, d *difference) (aims bool, why string) {
-	if parsed, err := fieldpath.Parse(pointer); err == nil && (parsed.Covers(d.pointer) || parsed.Covers(d.targetPointer)) {
+// misspelt it: slashes in names not escaped, dots, wildcards, another case. plain are
+// the difference's steps without escapes.
+func aimsAt(pointer, plain string, d *difference) (aims bool, why string) {
+	if spelled := fieldpath.Pointer(pointer); spelled.Covers(d.pointer) || spelled.Covers(d.targetPointer) {
 		return true, ""
 	}
-	plain := "/" + strings.Join(d.steps, "/")
 	begins := func(spelt string) bool { return plain == spelt || strings.HasPrefix(plain, spelt+"/") }
-	dotted := "/" + strings.ReplaceAll(strings.TrimLeft(pointer, "./$"), ".", "/")
 	switch {
 	case pointer == "" || pointer == "/":
 		return false, ""
 	case begins(pointer):
 		return true, fmt.Sprintf("the JSON pointer %q does not escape the slash in a name as ~1", pointer)
-	case strings.HasPrefix(plain, strings.ReplaceAll(dotted, "//", "/")) && !strings.HasPrefix(pointer, "/"):
+	case !strings.HasPrefix(pointer, "/") && strings.HasPrefix(plain, dotted(pointer)):
 		return true, fmt.Sprintf("%q is no JSON pointer; write %q", pointer, d.pointer)
 	case strings.Contains(pointer, "*") && matchesSteps(strings.Split(strings.Trim(pointer, "/"), "/"), d.steps):
 		return true, fmt.Sprintf("the JSON pointer %q has a wildcard, which JSON pointers do not know; use a jq path", pointer)
@@ -275,6 +290,11 @@ func aimsAt(pointer string, d *difference) (aims bool, why string) {
 		return true, fmt.Sprintf("the JSON pointer %q is spelt in another case than %q", pointer, d.pointer)
 	}
 	return false, ""
+}
+
+// dotted is a path with dots as a pointer.
+func dotted(path string) string {
+	return strings.ReplaceAll("/"+strings.ReplaceAll(strings.TrimLeft(path, "./$"), ".", "/"), "//", "/")
 }
 
 // matchesSteps compares step by step; "*" and "[*]" stand for any one.
@@ -288,108 +308,4 @@ func matchesSteps(pattern, steps []string) bool {
 		}
 	}
 	return true
-}
-
-// aimsByJQ runs a jq path against both sides. One that cannot be read, or selects
-// nothing, was meant for the difference when it names its last field.
-func (r *resource) aimsByJQ(path string, d *difference) (aims bool, why string) {
-	names := mentionsField(path, d)
-	query, err := gojq.Parse("[path(" + path + ")]")
-	if err != nil {
-		return names, fmt.Sprintf("the jq path %q cannot be read: %v", path, err)
-	}
-	code, err := gojq.Compile(query)
-	if err != nil {
-		return names, fmt.Sprintf("the jq path %q cannot be compiled: %v", path, err)
-	}
-	selected := 0
-	for _, side := range []object{r.normalized, r.predicted} {
-		found, err := selects(r.situation.ctx, code, side)
-		if err != nil {
-			return names, fmt.Sprintf("the jq path %q does not fit the object: %v", path, err)
-		}
-		selected += len(found)
-		for _, pointer := range found {
-			if pointer.Covers(d.pointer) || pointer.Covers(d.targetPointer) {
-				return true, ""
-			}
-		}
-	}
-	if selected == 0 && names {
-		return true, fmt.Sprintf("the jq path %q selects nothing in this object", path)
-	}
-	return false, ""
-}
-
-var (
-	jqFilter = regexp.MustCompile(`(?:select|test|any|all)\([^()]*(?:\([^()]*\)[^()]*)*\)`)
-	jqField  = regexp.MustCompile(`\.\[?"?([A-Za-z_][\w-]*)"?|\["([^"]+)"\]`)
-)
-
-// mentionsField reports whether a jq path names the way to the difference, filters
-// set aside.
-func mentionsField(path string, d *difference) bool {
-	found := jqField.FindAllStringSubmatch(jqFilter.ReplaceAllString(path, ""), -1)
-	if len(found) == 0 {
-		return false
-	}
-	for _, match := range found {
-		if !slices.Contains(d.steps, first(match[1], match[2])) {
-			return false
-		}
-	}
-	return true
-}
-
-// maxSelected bounds the paths that one jq expression may name.
-const maxSelected = 10000
-
-// selects returns the pointers that a compiled jq path names in a document.
-func selects(ctx context.Context, code *gojq.Code, document object) ([]fieldpath.Pointer, error) {
-	ctx, cancel := context.WithTimeout(ctx, normalizers.DefaultJQExecutionTimeout)
-	defer cancel()
-	value, ok := code.RunWithContext(ctx, plainNumbers(document)).Next()
-	if !ok {
-		return nil, nil
-	}
-	if err, failed := value.(error); failed {
-		return nil, err
-	}
-	paths, _ := value.([]any)
-	var found []fieldpath.Pointer
-	for _, path := range paths[:min(len(paths), maxSelected)] {
-		steps, _ := path.([]any)
-		pointer := fieldpath.Pointer("")
-		for _, step := range steps {
-			switch step := step.(type) {
-			case string:
-				pointer = pointer.Key(step)
-			case int:
-				pointer = pointer.Index(step)
-			}
-		}
-		found = append(found, pointer)
-	}
-	return found, nil
-}
-
-// plainNumbers copies a document with the number types that gojq knows.
-func plainNumbers(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		copied := make(map[string]any, len(value))
-		for name, child := range value {
-			copied[name] = plainNumbers(child)
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(value))
-		for i, child := range value {
-			copied[i] = plainNumbers(child)
-		}
-		return copied
-	case int64:
-		return int(value)
-	}
-	return value
 }

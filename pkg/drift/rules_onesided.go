@@ -154,7 +154,7 @@ func ttlDeleted(r *resource) (claim, bool) {
 	c.loss = append(c.loss, r.ref.words()+" has run already, and a sync runs it again")
 	switch applied := r.result != nil && r.result.Status == synccommon.ResultCodeSynced; {
 	case applied && r.result.Message != "":
-		c.evidence = append(c.evidence, "the last sync applied it: "+quote(r.result.Message))
+		c.evidence = append(c.evidence, "the last sync applied it: "+r.quote(r.result.Message))
 	case applied:
 		c.evidence = append(c.evidence, "the last sync applied it")
 	case len(r.saidOf()) > 0:
@@ -178,7 +178,7 @@ func (r *resource) saidOf() []string {
 		about := e.involved.Kind == r.ref.Kind && e.involved.Name == r.ref.Name && (e.involved.Namespace == "" || e.involved.Namespace == r.ref.Namespace)
 		word := strings.ToLower(e.reason)
 		if about && (strings.Contains(word, "complet") || strings.Contains(word, "delet") || strings.Contains(word, "succe") || strings.Contains(word, "finish") || strings.Contains(word, "kill")) && len(said) < 4 {
-			said = append(said, fmt.Sprintf("event %s at %s: %s", e.reason, first(e.time, "an unknown time"), quote(e.message)))
+			said = append(said, fmt.Sprintf("event %s at %s: %s", e.reason, first(e.time, "an unknown time"), r.situation.quote(e.message)))
 		}
 	}
 	return said

@@ -166,7 +166,7 @@ func pruneProtected(r *resource) (claim, bool) {
 	}
 	if op := r.situation.app.Status.OperationState; op != nil && inFlight(op) && strings.Contains(op.Message, "pruning confirmation") {
 		c.sync = Waits
-		c.evidence = append(c.evidence, "the operation waits: "+quote(op.Message))
+		c.evidence = append(c.evidence, "the operation waits: "+r.situation.quote(op.Message))
 	}
 	return c, true
 }
@@ -200,7 +200,7 @@ func pendingPrune(r *resource) (claim, bool) {
 		c.evidence = append(c.evidence, "Argo CD applied it")
 	}
 	if r.result != nil && r.result.Status == synccommon.ResultCodePruneSkipped {
-		c.evidence = append(c.evidence, "the last sync skipped it: "+quote(r.result.Message))
+		c.evidence = append(c.evidence, "the last sync skipped it: "+r.quote(r.result.Message))
 	}
 	if r.result != nil && r.result.Status == synccommon.ResultCodeSynced {
 		c.evidence = append(c.evidence, "the last sync still applied it, so it left Git since")

@@ -127,7 +127,7 @@ func (r *resource) churn(d *difference) claim {
 	secret := r.secret(d.pointer)
 	switch {
 	case !secret && d.inLive && timeLike(d.live, d.target):
-		c := claim{mechanism: TimestampRender, confidence: Certain, sync: Safe, evidence: []string{fmt.Sprintf("%s is a time: %s in Git, %s live", d.pointer, canonical(d.target), canonical(d.live))}}
+		c := claim{mechanism: TimestampRender, confidence: Certain, sync: Safe, evidence: []string{fmt.Sprintf("%s is a time: %s in Git, %s live", d.pointer, r.show(d.pointer, d.target, true), r.show(d.pointer, d.live, true))}}
 		if inTemplate {
 			c.sync = OverwritesLive
 			c.evidence = append(c.evidence, "it stands in a Pod template, so a sync restarts the Pods")

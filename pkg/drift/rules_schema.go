@@ -194,14 +194,14 @@ func emptyVsAbsent(r *resource, d *difference) (claim, bool) {
 	}
 	if !d.inLive {
 		return claim{confidence: Certain, sync: sync, evidence: []string{
-			fmt.Sprintf("Git sets %s to %s, which the API server does not keep", d.pointer, canonical(d.git)),
+			fmt.Sprintf("Git sets %s to %s, which the API server does not keep", d.pointer, r.show(d.pointer, d.git, true)),
 		}}, true
 	}
 	if r.writersOf(d).role != nobody || !isEmpty(d.target) || r.ref.Kind == "Secret" || r.ref.Kind == "ConfigMap" {
 		return claim{}, false
 	}
 	return claim{confidence: Likely, sync: sync, evidence: []string{
-		fmt.Sprintf("Git sets %s to %s, and the API server allocated %s", d.pointer, canonical(d.git), r.show(d.pointer, d.live, true)),
+		fmt.Sprintf("Git sets %s to %s, and the API server allocated %s", d.pointer, r.show(d.pointer, d.git, true), r.show(d.pointer, d.live, true)),
 	}}, true
 }
 
@@ -257,7 +257,7 @@ func explicitDefaultDropped(r *resource, d *difference) (claim, bool) {
 		}
 	}
 	c := claim{confidence: Likely, sync: HarmlessFlap, evidence: []string{
-		fmt.Sprintf("Git sets %s to %s, the zero value, which a controller leaves out when it writes the object back", d.pointer, canonical(d.git)),
+		fmt.Sprintf("Git sets %s to %s, the zero value, which a controller leaves out when it writes the object back", d.pointer, r.show(d.pointer, d.git, true)),
 	}}
 	if d.inApplied && equal(d.applied, d.git) {
 		c.confidence = Certain
@@ -319,8 +319,7 @@ func isZero(value any) bool {
 		}
 		return len(value) > 0
 	}
-	n, isNumber := number(value)
-	return isNumber && n == 0
+	return isNumber(value) && equal(value, int64(0))
 }
 
 // lost says which live value a sync overwrites, and who wrote it.

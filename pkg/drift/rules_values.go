@@ -66,7 +66,7 @@ func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
 // unknown field; custom kinds never are. Counter-evidence: a person wrote another
 // amount (then the amounts differ), or the field is text that merely looks like one.
 func quantityFormat(r *resource, d *difference) (claim, bool) {
-	if !d.inLive || !d.inTarget || !amounts(d.steps) {
+	if !d.inLive || !d.inTarget || !amounts(d.steps) || hugeExponent(plain(d.live)) || hugeExponent(plain(d.target)) {
 		return claim{}, false
 	}
 	live, errLive := quantities.ParseQuantity(plain(d.live))
@@ -83,7 +83,7 @@ func quantityFormat(r *resource, d *difference) (claim, bool) {
 		return claim{}, false // 1.1 and 1.10 are two versions
 	}
 	return claim{confidence: Certain, sync: HarmlessFlap, evidence: []string{
-		string(d.pointer) + ": " + canonical(d.target) + " in Git and " + canonical(d.live) + " live are the same quantity",
+		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same quantity",
 	}}, true
 }
 
@@ -103,7 +103,7 @@ func plain(value any) string {
 	if spelled, ok := value.(string); ok {
 		return spelled
 	}
-	if _, ok := number(value); ok {
+	if isNumber(value) {
 		return canonical(value)
 	}
 	return ""
@@ -123,7 +123,7 @@ func valueCanonicalised(r *resource, d *difference) (claim, bool) {
 		return claim{}, false
 	}
 	c := claim{confidence: Certain, sync: Noop, evidence: []string{
-		string(d.pointer) + ": " + canonical(d.target) + " in Git and " + canonical(d.live) + " live are the same " + as,
+		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same " + as,
 	}}
 	if w.role != nobody && !w.argo {
 		c.sync = HarmlessFlap

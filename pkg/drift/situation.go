@@ -29,10 +29,13 @@ type situation struct {
 	// someServerSideApply tells that an object asks for server-side apply by itself.
 	someServerSideApply bool
 	shared              shared
+	expressions         sync.Map // jq path to *expression
 	crdsOnce            sync.Once
 	crds                map[[2]string]object
 	scalersOnce         sync.Once
 	scalers             map[key][]object
+	secretsOnce         sync.Once
+	secretsFound        *secrets
 	kindsOnce           sync.Once
 	kinds               map[[2]string][]*resource
 	workloadsOnce       sync.Once
@@ -47,7 +50,7 @@ type situation struct {
 	// unheeded are the ignore rules that were not run, and why.
 	unheeded []string
 	// broken is the first panic of a rule.
-	broken atomic.Pointer[error]
+	broken atomic.Pointer[PanicError]
 	// blind tells that Argo CD could not compare, so that what the snapshot shows
 	// of the resources says nothing about drift.
 	blind bool
@@ -65,6 +68,10 @@ type resource struct {
 	// when the resource is one-sided or cannot be compared.
 	normalized, predicted map[string]any
 	compareError          error
+	// unfit says why the libraries must not be given the resource; nil where they may.
+	unfit error
+	// modified tells that Argo CD's packages, asked here, find a difference.
+	modified bool
 	// allowance is the situation's; nil for a trial, which has its own.
 	allowance *allowance
 	// differences are the flagged ones, sorted by pointer.
@@ -74,6 +81,9 @@ type resource struct {
 	owners      *ownership
 	// items finds list items for the rules about one resource, which run one by one.
 	items itemFinder
+	// selections are what jq paths name in the resource, jqSides what they run on.
+	selections map[string]*selection
+	jqSides    []any
 	// status is the resource's entry in status.resources, result its entry in
 	// status.operationState.syncResult.resources; nil when there is none.
 	status *v1alpha1.ResourceStatus
@@ -137,7 +147,7 @@ func (s *situation) now() (metav1.Time, bool) { return s.settings.now, !s.settin
 
 // newSituation reads the snapshot. The error says which part of it cannot be
 // read; it is the reporter's mistake.
-func newSituation(snapshot *Snapshot) (*situation, error) {
+func newSituation(ctx context.Context, snapshot *Snapshot) (*situation, error) {
 	app := &v1alpha1.Application{}
 	data, err := json.Marshal(snapshot.Application)
 	if err == nil {
@@ -150,7 +160,7 @@ func newSituation(snapshot *Snapshot) (*situation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
-	s := &situation{ctx: context.Background(), allowance: newAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
+	s := &situation{ctx: ctx, allowance: newAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
 	if err := s.readOverrides(); err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}

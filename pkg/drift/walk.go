@@ -131,6 +131,8 @@ type walk struct {
 	// that holds it takes its place.
 	full   bool
 	forced int
+	// asked counts the nodes.
+	asked int
 }
 
 func (w *walk) add(p *place, d *difference) {
@@ -143,7 +145,13 @@ func (w *walk) add(p *place, d *difference) {
 }
 
 // stopped reports whether looking further is in vain.
-func (w *walk) stopped() bool { return w.full || w.forced > maxForced }
+func (w *walk) stopped() bool {
+	w.asked++
+	return w.full || w.forced > maxForced || w.asked%askEvery == 0 && w.ctx.Err() != nil
+}
+
+// askEvery is after how many nodes a walk asks the context.
+const askEvery = 1024
 
 // values compares two nodes at a place.
 func (w *walk) values(p *place, live, target any) {
