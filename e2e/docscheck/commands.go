@@ -13,6 +13,7 @@ import (
 
 // foreignFlags are flags of other programs that documents name by themselves.
 var foreignFlags = map[string]string{
+	"--build-arg":              "docker build",
 	"--force":                  "argocd app sync",
 	"--cascade":                "kubectl delete",
 	"--hard-refresh":           "argocd app get",

@@ -27,7 +27,7 @@ const (
 const (
 	schemaWork  = 200 // a schema on its way through the library
 	fieldWork   = 60  // a field of the tree
-	stepWork    = 10  // a default on its way through one level above it
+	stepWork    = 30  // a default on its way through one level above it
 	valueWork   = 4   // one value of a JSON tree that is looked at or copied
 	patternWork = 4   // one byte of a regular expression, for each time that it is repeated
 	lookEvery   = 512 // the units after which the context is looked at
