@@ -158,7 +158,7 @@ type Waste struct {
 // Wastes returns the attacks on resources, by name.
 func Wastes() map[string]Waste {
 	memory, cpu := "--max-render-memory", "--max-render-cpu"
-	endless := "local f(n) = if n < 0 then 0 else f(n + 1) tailstrict; {apiVersion: 'v1', kind: 'A', x: f(0)}"
+	endless := "{apiVersion: 'v1', kind: 'A', x: std.length([1 for a in std.range(1, 3000) for b in std.range(1, 3000) for c in std.range(1, 3000) if a * b * c < 0])}"
 	return map[string]Waste{
 		"endless jsonnet":   {"it never ends", map[string]string{"app/a.jsonnet": endless}, "", "", []string{"time ran out", cpu, "DeadlineExceeded"}, false},
 		"jsonnet memory":    {"a list without end", map[string]string{"app/a.jsonnet": "{apiVersion: 'v1', kind: 'A', x: [std.toString(a) for a in std.range(1, 1000000000)]}"}, "", "", []string{memory}, false},
