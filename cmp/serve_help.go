@@ -38,6 +38,11 @@ half together and come last, and when the queue is full the newest of whoever ha
 the most in it gives way. SIGTERM drains: the socket goes away, and what runs has
 --grace to end.
 
+Each render happens in a process of its own, which Landlock confines to its copy of
+the repository, the tools, and what they need of the system; --confine=require
+refuses to start where the kernel cannot. --max-render-memory, --max-render-cpu,
+--max-tree-bytes and --max-files bound it with all that it starts.
+
 With --metrics-address, /metrics serves Prometheus metrics, and /healthz says 200
 while the sidecar serves. The socket also answers the gRPC health service.
 

@@ -75,7 +75,7 @@ func TestDoctor(t *testing.T) {
 	startSidecar(t, "--metrics-address", metrics)
 	i.args = append(i.args, "--sidecar-metrics", "http://"+metrics+"/metrics")
 	i.expect(t, "sidecar", map[string]doctor.Status{
-		"sidecar": doctor.OK, "sidecar-tools": doctor.OK, "socket": doctor.OK, "discovery": doctor.OK, "schemas": doctor.OK,
+		"sidecar": doctor.OK, "sidecar-tools": doctor.OK, "socket": doctor.OK, "confinement": doctor.OK, "discovery": doctor.OK, "schemas": doctor.OK,
 	})
 
 	b := startBackend(t, "--secret-file", secretFile(t, proxySecret))

@@ -113,6 +113,12 @@ var faults = map[string]fault{
 	"discovery flag":  {"seen from outside", withoutInside(sidecarArgs("--discovery")), "discovery", doctor.Warn, "discovery is on", "--discovery"},
 	"discovery=false": {"said to be off", withoutInside(sidecarArgs("--discovery=false")), "discovery", doctor.OK, "1 of 3 name it", ""},
 
+	"no Landlock":   {"an old kernel", counted("cmp_confined 1\n", "cmp_confined 0\n"), "confinement", doctor.Warn, "has no Landlock", "--confine=require"},
+	"older sidecar": {"it does not count that", counted("moorpin_cmp_confined 1\n", ""), "confinement", doctor.Unknown, "older than this doctor", ""},
+	"not confined":  {"somebody was in a hurry", sidecarArgs("--confine=off"), "confinement", doctor.Fail, "told not to", "--confine=off"},
+	"must be":       {"it would not run otherwise", withoutInside(sidecarArgs("--confine=require")), "confinement", doctor.OK, "does not start", ""},
+	"may be":        {"the kernel decides", withoutInside(nothing), "confinement", doctor.Unknown, "metrics say", "port-forward"},
+
 	"schemas unread":  {"no right to read CRDs", counted("crds_synced 1\n", "crds_synced 0\n"), "schemas", doctor.Fail, "not read", "get, list and watch"},
 	"schemas stale":   {"the watch broke", counted("crds_up 1\n", "crds_up 0\n"), "schemas", doctor.Fail, "the watch is broken", "service account"},
 	"schemas silent":  {"nothing heard for long", counted("1.795e+09", "1.794e+09"), "schemas", doctor.Fail, "the watch is broken", "service account"},

@@ -89,7 +89,8 @@ func (f *fakeServer) Extension(_ context.Context, path string, ref argocd.Ref, p
 const (
 	pages   = "window.fetch(\"extensions/moorpin/api\");\n"
 	told    = `{"version":"v0.1.0","feeds":["browser","backend"]}`
-	metrics = `# HELP moorpin_live_crds_synced 1 once the cluster's CRDs were read completely.
+	metrics = `moorpin_cmp_confined 1
+# HELP moorpin_live_crds_synced 1 once the cluster's CRDs were read completely.
 moorpin_live_crds_synced 1
 moorpin_live_crds_up 1
 moorpin_live_crds_definitions 42

@@ -131,14 +131,43 @@ func judgeDiscovery(f Facts) finding {
 	return fine(says)
 }
 
+// askMetrics are the commands that let the doctor read the sidecar's metrics.
+func (f Facts) askMetrics() []string {
+	return []string{
+		fmt.Sprintf("kubectl -n %s port-forward deployment/%s 8085 &", f.Namespace, f.deploymentOf(repoServer)),
+		"moorpin doctor --sidecar-metrics http://127.0.0.1:8085/metrics",
+	}
+}
+
+func judgeConfinement(f Facts) finding {
+	const remedy = "run repo-server on nodes whose kernel has Landlock (Linux 5.13 and later, landlock in /sys/kernel/security/lsm), or give the sidecar --confine=require so that it does not start elsewhere"
+	confined, told := f.Metrics.Value[metricConfined]
+	_, p, there := f.sidecar()
+	mode, _ := p.flag("confine")
+	switch {
+	case there && mode == "off":
+		return bad("the sidecar is told not to confine what it renders: checks alone keep a repository from its token and from other checkouts", "take --confine=off from its arguments")
+	case f.Metrics.Found && told && confined > 0:
+		return fine("what renders is confined by Landlock")
+	case f.Metrics.Found && told:
+		return warn("the node's kernel has no Landlock: checks alone keep a repository from the sidecar's token and from other checkouts", remedy)
+	case f.Metrics.Found:
+		return unknown("the sidecar's metrics do not say; it is older than this doctor")
+	case there && mode == "require":
+		return fine("the sidecar does not start where it cannot confine what it renders")
+	case f.Metrics.Obstacle != noMetrics:
+		return unknown("the sidecar's metrics cannot be read: "+f.Metrics.Obstacle, "give the sidecar --metrics-address :8085")
+	case !there:
+		return unknown("there is no sidecar to look at" + because(f.Deployments.Obstacle))
+	}
+	return unknown("whether the node's kernel confines what renders, the sidecar's metrics say", f.askMetrics()...)
+}
+
 func judgeSchemas(f Facts) finding {
 	if f.Metrics.Found {
 		return judgeLive(f)
 	}
-	port := []string{
-		fmt.Sprintf("kubectl -n %s port-forward deployment/%s 8085 &", f.Namespace, f.deploymentOf(repoServer)),
-		"moorpin doctor --sidecar-metrics http://127.0.0.1:8085/metrics",
-	}
+	port := f.askMetrics()
 	if f.Metrics.Obstacle != noMetrics {
 		return unknown("the sidecar's metrics cannot be read: "+f.Metrics.Obstacle, "give the sidecar --metrics-address :8085")
 	}

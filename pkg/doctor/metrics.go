@@ -20,6 +20,7 @@ const (
 	metricContact  = "moorpin_live_crds_last_contact_timestamp_seconds"
 	metricUnpinned = "moorpin_cmp_warnings_total"
 	metricObjects  = "moorpin_cmp_objects_total"
+	metricConfined = "moorpin_cmp_confined"
 )
 
 // readMetrics reads Prometheus' text format, as far as it is needed here: a line that is

@@ -78,6 +78,7 @@ var checks = []check{
 	{"sidecar", "the sidecar of argocd-repo-server", judgeSidecar},
 	{"sidecar-tools", "helm, kustomize and git of the sidecar", judgeTools},
 	{"socket", "the plugin's socket", judgeSocket},
+	{"confinement", "what holds back whatever a repository has rendered", judgeConfinement},
 	{"discovery", "what discovery costs", judgeDiscovery},
 	{"schemas", "where the sidecar has its CRDs from", judgeSchemas},
 	{"backend", "the Deployment of the backend", judgeBackend},
