@@ -149,7 +149,7 @@ func TestAttackWastes(t *testing.T) {
 			defer cancel()
 			start := time.Now()
 			response, err := client.GenerateManifest(ctx, throughPlugin(strings.ReplaceAll(name, " ", "-"), url, c.Kind, c.Block))
-			judgeWaste(t, name, c, response, err)
+			judgeWaste(t, c, response, err)
 			t.Logf("%s: %s, %.300v", name, time.Since(start).Round(time.Millisecond), err)
 		})
 	}
@@ -176,11 +176,11 @@ func TestAttackWastes(t *testing.T) {
 	}
 }
 
-func judgeWaste(t *testing.T, name string, c attack.Waste, response *apiclient.ManifestResponse, err error) {
+func judgeWaste(t *testing.T, c attack.Waste, response *apiclient.ManifestResponse, err error) {
 	t.Helper()
 	if err == nil {
 		if !c.Renders || len(response.GetManifests()) == 0 {
-			t.Errorf("%s: %s: answered with %d objects", name, c.Reason, len(response.GetManifests()))
+			t.Errorf("%s: answered with %d objects", c.Reason, len(response.GetManifests()))
 		}
 		return
 	}
@@ -189,7 +189,7 @@ func judgeWaste(t *testing.T, name string, c attack.Waste, response *apiclient.M
 			return
 		}
 	}
-	t.Errorf("%s: %s: no bound is named in %.500v", name, c.Reason, err)
+	t.Errorf("%s: no bound is named in %.500v", c.Reason, err)
 }
 
 // controlGroup bounds the memory of the processes in it, as a container's limit does.

@@ -57,7 +57,7 @@ func TestReads(t *testing.T) {
 					if c.Kind != "" {
 						app.block = c.Kind + ": " + c.Block
 					}
-					outcome, err := app.do(t, t.Context(), pool, nil)
+					outcome, err := app.do(t.Context(), t, pool, nil)
 					said, _ := json.Marshal(outcome)
 					if err != nil {
 						said = []byte(err.Error())

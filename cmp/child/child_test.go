@@ -92,7 +92,7 @@ func (a app) lay(t testing.TB, root string) {
 }
 
 // do renders the folder app of the repository.
-func (a app) do(t testing.TB, ctx context.Context, pool *child.Pool, schemas crd.Lookup) (*child.Outcome, error) {
+func (a app) do(ctx context.Context, t testing.TB, pool *child.Pool, schemas crd.Lookup) (*child.Outcome, error) {
 	t.Helper()
 	slot, err := pool.Take(ctx)
 	check(t, err)
@@ -128,7 +128,7 @@ func TestOutcome(t *testing.T) {
 	want, err := child.Perform(t.Context(), child.Task{Root: root, Path: "app", Env: plain.env(t), Changes: true}, render.New(render.Config{}), pin.Options{Schemas: schemas})
 	check(t, err)
 	for _, round := range []string{"first", "again"} {
-		got, err := plain.do(t, t.Context(), pool, schemas)
+		got, err := plain.do(t.Context(), t, pool, schemas)
 		check(t, err)
 		got.Pinning, want.Pinning = 0, 0
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -144,13 +144,13 @@ func TestOutcome(t *testing.T) {
 func TestSchemaChanges(t *testing.T) {
 	pool := newPool(t, nil)
 	for _, size := range []string{"medium", "large"} {
-		got, err := plain.do(t, t.Context(), pool, crd.NewSet(widgets(t, size)))
+		got, err := plain.do(t.Context(), t, pool, crd.NewSet(widgets(t, size)))
 		check(t, err)
 		if !strings.Contains(got.Texts[0], size) {
 			t.Errorf("want %s in %s", size, got.Texts[0])
 		}
 	}
-	got, err := plain.do(t, t.Context(), pool, crd.NewSet())
+	got, err := plain.do(t.Context(), t, pool, crd.NewSet())
 	check(t, err)
 	if strings.Contains(got.Texts[0], "size") || got.Warned != 1 || len(got.Warnings) != 1 || got.Warnings[0].Obstacle != pin.NoSchema {
 		t.Errorf("got %+v", got)
@@ -162,7 +162,7 @@ func TestRules(t *testing.T) {
 	pool := newPool(t, func(o *child.Options) {
 		o.RulesFile, o.Rules = "rules.yaml", []byte("skip: [{group: test.moorpin.dev, kind: Widget, pointers: [/spec/size]}]")
 	})
-	got, err := plain.do(t, t.Context(), pool, crd.NewSet(widgets(t, "medium")))
+	got, err := plain.do(t.Context(), t, pool, crd.NewSet(widgets(t, "medium")))
 	check(t, err)
 	if strings.Contains(got.Texts[0], "medium") || !strings.Contains(got.Texts[0], "grey") {
 		t.Errorf("got %s", got.Texts[0])
@@ -187,7 +187,7 @@ func TestReuse(t *testing.T) {
 			check(t, err)
 			folder := slot.Folder()
 			slot.Release()
-			_, err = c.app.do(t, t.Context(), pool, nil)
+			_, err = c.app.do(t.Context(), t, pool, nil)
 			check(t, err)
 			next, err := pool.Take(t.Context())
 			check(t, err)
@@ -224,7 +224,7 @@ func TestProgramsRunApart(t *testing.T) {
 	pool := newPool(t, func(o *child.Options) { o.Limits.Memory = 160 << 20 })
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			outcome, err := app{files: map[string]string{"app/a.jsonnet": test.program}}.do(t, t.Context(), pool, nil)
+			outcome, err := app{files: map[string]string{"app/a.jsonnet": test.program}}.do(t.Context(), t, pool, nil)
 			var refusal *render.Refusal
 			var broken *render.Breakdown
 			if !errors.As(err, &refusal) && !errors.As(err, &broken) || !strings.Contains(err.Error(), test.says) {
@@ -233,7 +233,7 @@ func TestProgramsRunApart(t *testing.T) {
 			t.Log(err)
 		})
 	}
-	if _, err := plain.do(t, t.Context(), pool, nil); err != nil {
+	if _, err := plain.do(t.Context(), t, pool, nil); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -241,12 +241,12 @@ func TestProgramsRunApart(t *testing.T) {
 // Faults of the user come back as what they are.
 func TestFaults(t *testing.T) {
 	pool := newPool(t, nil)
-	_, err := app{files: map[string]string{"app/a.yaml": "kind: A\n---\nkind: ["}}.do(t, t.Context(), pool, nil)
+	_, err := app{files: map[string]string{"app/a.yaml": "kind: A\n---\nkind: ["}}.do(t.Context(), t, pool, nil)
 	var unreadable *manifest.Error
 	if !errors.As(err, &unreadable) || unreadable.Origin.File != "app/a.yaml" || unreadable.Origin.Document != 2 {
 		t.Errorf("got %v", err)
 	}
-	_, err = app{files: map[string]string{"app/a.yaml": "kind: A"}, block: "helm: valueFiles: [$values/a.yaml]"}.do(t, t.Context(), pool, nil)
+	_, err = app{files: map[string]string{"app/a.yaml": "kind: A"}, block: "helm: valueFiles: [$values/a.yaml]"}.do(t.Context(), t, pool, nil)
 	var refusal *render.Refusal
 	if !errors.As(err, &refusal) || refusal.Where != "helm.valueFiles" {
 		t.Errorf("got %v", err)
@@ -353,7 +353,7 @@ func TestEnvironment(t *testing.T) {
 	script := "#!/bin/sh\necho '{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"'$(env | cut -d= -f1 | sort | tr '\\n' ' ')'\"}}'\n"
 	check(t, os.WriteFile(filepath.Join(folder, "kustomize"), []byte(script), 0o700))
 	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	got, err := app{files: map[string]string{"app/kustomization.yaml": "resources: []\n"}}.do(t, t.Context(), newPool(t, nil), nil)
+	got, err := app{files: map[string]string{"app/kustomization.yaml": "resources: []\n"}}.do(t.Context(), t, newPool(t, nil), nil)
 	check(t, err)
 	if !strings.Contains(got.Texts[0], "HOME") || strings.Contains(got.Texts[0], "MOORPIN") || strings.Contains(got.Texts[0], "SECRET") {
 		t.Errorf("got %s", got.Texts[0])

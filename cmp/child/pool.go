@@ -78,57 +78,6 @@ func NewPool(options Options) (*Pool, error) {
 // Status says what holds the children back.
 func (p *Pool) Status() confine.Status { return p.status }
 
-// start starts a child with a folder of its own.
-func (p *Pool) start() (*confine.Child, error) {
-	folder, err := os.MkdirTemp(p.options.WorkDir, "slot-")
-	if err == nil {
-		err = furnish(folder)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("make a folder to render in: %w", err)
-	}
-	child, err := confine.Start(confine.Spec{
-		Argument: argument, Folder: folder, Read: p.tools.Read,
-		Env:    p.tools.Environment(filepath.Join(folder, homeFolder), filepath.Join(folder, temporaryFolder)),
-		Limits: p.options.Limits, Mode: p.options.Mode,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("start a process to render in: %w", err)
-	}
-	return child, nil
-}
-
-// The folders of a slot beside the private copy.
-const (
-	homeFolder      = "home"
-	temporaryFolder = "tmp"
-)
-
-func furnish(folder string) error {
-	for _, name := range []string{homeFolder, temporaryFolder} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
-			return err //nolint:wrapcheck // the callers name the step.
-		}
-	}
-	return nil
-}
-
-// fill starts a child for a place that has none.
-func (p *Pool) fill() {
-	child, err := p.start()
-	if err != nil {
-		p.options.Log.Error("no process to render in could be kept ready", "error", err)
-		child = nil
-	}
-	p.places <- child
-}
-
-func (p *Pool) end(child *confine.Child) {
-	if err := child.Close(); err != nil {
-		p.options.Log.Error("a render's folder stays on disk until the next start", "error", err)
-	}
-}
-
 // Take gives a child away until [Slot.Release]. It waits for one no longer than ctx.
 func (p *Pool) Take(ctx context.Context) (*Slot, error) {
 	var child *confine.Child
@@ -164,6 +113,57 @@ func (p *Pool) Close() error {
 	return err
 }
 
+// start starts a child with a folder of its own.
+func (p *Pool) start() (*confine.Child, error) {
+	folder, err := os.MkdirTemp(p.options.WorkDir, "slot-")
+	if err == nil {
+		err = furnish(folder)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a folder to render in: %w", err)
+	}
+	child, err := confine.Start(confine.Spec{
+		Argument: argument, Folder: folder, Read: p.tools.Read,
+		Env:    p.tools.Environment(filepath.Join(folder, homeFolder), filepath.Join(folder, temporaryFolder)),
+		Limits: p.options.Limits, Mode: p.options.Mode,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start a process to render in: %w", err)
+	}
+	return child, nil
+}
+
+// fill starts a child for a place that has none.
+func (p *Pool) fill() {
+	child, err := p.start()
+	if err != nil {
+		p.options.Log.Error("no process to render in could be kept ready", "error", err)
+		child = nil
+	}
+	p.places <- child
+}
+
+func (p *Pool) end(child *confine.Child) {
+	if err := child.Close(); err != nil {
+		p.options.Log.Error("a render's folder stays on disk until the next start", "error", err)
+	}
+}
+
+// The folders of a slot beside the private copy.
+const (
+	homeFolder      = "home"
+	temporaryFolder = "tmp"
+)
+
+func furnish(folder string) error {
+	for _, name := range []string{homeFolder, temporaryFolder} {
+		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
+			return err //nolint:wrapcheck // the callers name the step.
+		}
+	}
+	return nil
+}
+
 // Slot is a child that was taken, with its folder.
 type Slot struct {
 	pool  *Pool
@@ -180,7 +180,7 @@ func (s *Slot) Folder() string { return s.child.Folder() }
 func (s *Slot) Do(ctx context.Context, task Task, schemas crd.Lookup) (*Outcome, error) {
 	config := s.pool.options.Render
 	config.Guards, config.Temporary = s.pool.tools.Guards, filepath.Join(s.Folder(), temporaryFolder)
-	request, err := json.Marshal(message{Render: config, RulesFile: s.pool.options.RulesFile, Rules: s.pool.options.Rules, Task: task})
+	request, err := json.Marshal(message{Render: config, RulesFile: s.pool.options.RulesFile, Rules: s.pool.options.Rules, Task: task}) //nolint:musttag // both ends are this program.
 	if err != nil {
 		return nil, fmt.Errorf("render: encode the task: %w", err)
 	}
@@ -279,7 +279,7 @@ const maxEncodings = 1000
 // reply answers the question of a child, which is not to be trusted.
 func (e *encodings) reply(text []byte, schemas crd.Lookup) ([]byte, error) {
 	var asked question
-	if err := json.Unmarshal(text, &asked); err != nil {
+	if err := json.Unmarshal(text, &asked); err != nil { //nolint:musttag // both ends are this program.
 		return nil, fmt.Errorf("hear what the child asks: %w", err)
 	}
 	if schemas == nil {

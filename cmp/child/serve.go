@@ -63,7 +63,7 @@ func (w *worker) work(request []byte, ask func([]byte) ([]byte, error)) []byte {
 
 func (w *worker) do(request []byte, ask func([]byte) ([]byte, error)) *answer {
 	var asked message
-	err := json.Unmarshal(request, &asked)
+	err := json.Unmarshal(request, &asked) //nolint:musttag // both ends are this program.
 	if err != nil {
 		return &answer{Fault: newFault(fmt.Errorf("read the task: %w", err)), Programs: true}
 	}

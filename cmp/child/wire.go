@@ -121,8 +121,8 @@ func cutPiece(text []byte) (piece, rest []byte, ok bool) {
 	if len(text) < 4 {
 		return nil, nil, false
 	}
-	size := uint64(binary.BigEndian.Uint32(text))
-	if size > uint64(len(text)-4) {
+	size := int64(binary.BigEndian.Uint32(text))
+	if size > int64(len(text)-4) {
 		return nil, nil, false
 	}
 	return text[4 : 4+size], text[4+size:], true

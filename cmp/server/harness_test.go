@@ -93,7 +93,7 @@ func startSidecar(t *testing.T, renderer child.Runner, change func(*Options)) *s
 	}
 	options := Options{
 		Take: func(context.Context) (Slot, error) {
-			folder, err := os.MkdirTemp(s.trees, "slot-")
+			folder, err := os.MkdirTemp(s.trees, "slot-") //nolint:usetesting // the slot removes it.
 			return &slot{folder: folder, renderer: renderer}, err
 		},
 		Schemas:     func() schema.Lookup { return schema.NewSet(widget(t)) },

@@ -7,6 +7,7 @@ package attack
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -17,7 +18,7 @@ const Secret = "s3cret-of-the-sidecar"
 // Leaks reports whether a text holds the [Secret], plain, in base64 or as a list of bytes.
 func Leaks(text string) bool {
 	return strings.Contains(text, Secret) || strings.Contains(text, base64.StdEncoding.EncodeToString([]byte(Secret))[:16]) ||
-		strings.Contains(text, strings.Trim(strings.Join(strings.Fields(fmt.Sprint([]byte(Secret))), ","), "[]"))
+		strings.Contains(text, strings.ReplaceAll(strings.Trim(fmt.Sprintf("%d", []byte(Secret)), "[]"), " ", ","))
 }
 
 // SecretVariable is in the environment of the sidecar.
@@ -90,9 +91,7 @@ func Reads(target Target) map[string]Read {
 	third := map[string]string{"app/a.jsonnet": lazy, "app/b.jsonnet": lazy, "app/c.jsonnet": eager}
 	with := func(files map[string]string, more ...string) map[string]string {
 		all := map[string]string{}
-		for name, text := range files {
-			all[name] = text
-		}
+		maps.Copy(all, files)
 		for i := 0; i < len(more); i += 2 {
 			all[more[i]] = more[i+1]
 		}
@@ -177,11 +176,12 @@ func Wastes() map[string]Waste {
 
 // aliases is a text that repeats one of size bytes 150 times by aliases.
 func aliases(size int) string {
-	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: &a " + strings.Repeat("x", size) + "\n"
+	var text strings.Builder
+	text.WriteString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: &a " + strings.Repeat("x", size) + "\n")
 	for i := range 150 {
-		text += fmt.Sprintf("  b%d: *a\n", i)
+		fmt.Fprintf(&text, "  b%d: *a\n", i)
 	}
-	return text
+	return text.String()
 }
 
 // wide is a CRD whose items have so many fields with a default.

@@ -99,43 +99,6 @@ func start(spec Spec) (*Child, error) {
 	return c, nil
 }
 
-// startConfined starts the process on a thread of its own, which is confined first. The
-// thread stays until the process has ended, since the kernel ends a child with the thread
-// that started it, and it is never used for anything else.
-func (c *Child) startConfined() error {
-	outcome := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with this function
-		var err error
-		c.status, err = restrictThread(c.spec, c.process.Path)
-		if err == nil {
-			err = c.process.Start()
-		}
-		outcome <- err
-		if err == nil {
-			<-c.ended
-		}
-	}()
-	return <-outcome
-}
-
-// settle tells the child its limits and waits until they are set.
-func (c *Child) settle() error {
-	patience := time.AfterFunc(startPatience, c.kill)
-	defer patience.Stop()
-	limits, err := json.Marshal(c.spec.Limits)
-	if err != nil {
-		return fmt.Errorf("encode the limits: %w", err)
-	}
-	if err := writeFrame(c.requests, frameSetup, limits); err != nil {
-		return c.failure(err)
-	}
-	if _, _, err := readFrame(c.answers, map[frameKind]int64{frameReady: 0}); err != nil {
-		return c.failure(err)
-	}
-	return nil
-}
-
 // Status says what holds the child back.
 func (c *Child) Status() Status { return c.status }
 
@@ -165,11 +128,81 @@ func (c *Child) Call(ctx context.Context, request []byte, reply Reply) ([]byte, 
 	if err != nil {
 		c.kill()
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, context.Cause(ctx) //nolint:wrapcheck // the caller knows its context
 		}
 		return nil, err
 	}
 	return answer, nil
+}
+
+// Usable reports whether the child lives and nothing is left of what it started. A
+// child that is not is to be closed.
+func (c *Child) Usable() bool {
+	select {
+	case <-c.ended:
+		return false
+	default:
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.killed && len(descendants(c.process.Process.Pid)) == 0
+}
+
+// Close ends the child with all that it has started, and removes its folder. It may be
+// called more than once, and while a call runs.
+func (c *Child) Close() error {
+	c.closing.Do(func() {
+		c.kill()
+		<-c.ended
+		c.closed = errors.Join(c.requests.Close(), os.RemoveAll(c.spec.Folder))
+	})
+	if c.closed != nil {
+		return fmt.Errorf("close a child: %w", c.closed)
+	}
+	return nil
+}
+
+// Memory returns what the child and all that it has started hold now, in bytes.
+func (c *Child) Memory() int64 {
+	held, _ := usage(c.process.Process.Pid)
+	return held
+}
+
+// startConfined starts the process on a thread of its own, which is confined first. The
+// thread stays until the process has ended, since the kernel ends a child with the thread
+// that started it, and it is never used for anything else.
+func (c *Child) startConfined() error {
+	outcome := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // and never unlocked: the thread ends with this function
+		var err error
+		c.status, err = restrictThread(c.spec, c.process.Path)
+		if err == nil {
+			err = c.process.Start()
+		}
+		outcome <- err
+		if err == nil {
+			<-c.ended
+		}
+	}()
+	return <-outcome
+}
+
+// settle tells the child its limits and waits until they are set.
+func (c *Child) settle() error {
+	patience := time.AfterFunc(startPatience, c.kill)
+	defer patience.Stop()
+	limits, err := json.Marshal(c.spec.Limits) //nolint:musttag // both ends are this program.
+	if err != nil {
+		return fmt.Errorf("encode the limits: %w", err)
+	}
+	if err := writeFrame(c.requests, frameSetup, limits); err != nil {
+		return c.failure(err)
+	}
+	if _, _, err := readFrame(c.answers, map[frameKind]int64{frameReady: 0}); err != nil {
+		return c.failure(err)
+	}
+	return nil
 }
 
 func (c *Child) converse(request []byte, reply Reply) ([]byte, error) {
@@ -179,7 +212,7 @@ func (c *Child) converse(request []byte, reply Reply) ([]byte, error) {
 	limits := map[frameKind]int64{frameQuestion: questionBytes, frameAnswer: c.spec.Limits.AnswerBytes}
 	for {
 		kind, text, err := readFrame(c.answers, limits)
-		if long, ok := errors.AsType[*tooLong](err); ok && long.kind == frameAnswer {
+		if long, ok := errors.AsType[*tooLongError](err); ok && long.kind == frameAnswer {
 			return nil, &Exceeded{Bound: Answer, Limit: c.spec.Limits.AnswerBytes}
 		}
 		if err != nil {
@@ -222,23 +255,6 @@ func (c *Child) failure(err error) error {
 	return &Died{Reason: cmp.Or(firstLine(said), fmt.Sprintf("%v (%v)", state, err)), Said: said}
 }
 
-// OutOfMemory recognises what a Go program says when the kernel gives it no more memory.
-func OutOfMemory(said string) bool {
-	return strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory")
-}
-
-// firstLine is what a process that broke down says first, without where in memory.
-func firstLine(said string) string {
-	for line := range strings.Lines(said) {
-		for _, start := range []string{"panic: ", "fatal error: "} {
-			if reason, found := strings.CutPrefix(strings.TrimSpace(line), start); found {
-				return reason
-			}
-		}
-	}
-	return ""
-}
-
 // kill kills the child with all that it has started. It returns before they are gone.
 func (c *Child) kill() {
 	c.mu.Lock()
@@ -265,37 +281,21 @@ func (c *Child) exceed(bound Bound, limit int64) {
 	c.kill()
 }
 
-// Usable reports whether the child lives and nothing is left of what it started. A
-// child that is not is to be closed.
-func (c *Child) Usable() bool {
-	select {
-	case <-c.ended:
-		return false
-	default:
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.killed && len(descendants(c.process.Process.Pid)) == 0
+// OutOfMemory recognises what a Go program says when the kernel gives it no more memory.
+func OutOfMemory(said string) bool {
+	return strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory")
 }
 
-// Close ends the child with all that it has started, and removes its folder. It may be
-// called more than once, and while a call runs.
-func (c *Child) Close() error {
-	c.closing.Do(func() {
-		c.kill()
-		<-c.ended
-		c.closed = errors.Join(c.requests.Close(), os.RemoveAll(c.spec.Folder))
-	})
-	if c.closed != nil {
-		return fmt.Errorf("close a child: %w", c.closed)
+// firstLine is what a process that broke down says first, without where in memory.
+func firstLine(said string) string {
+	for line := range strings.Lines(said) {
+		for _, start := range []string{"panic: ", "fatal error: "} {
+			if reason, found := strings.CutPrefix(strings.TrimSpace(line), start); found {
+				return reason
+			}
+		}
 	}
-	return nil
-}
-
-// Memory returns what the child and all that it has started hold now, in bytes.
-func (c *Child) Memory() int64 {
-	held, _ := usage(c.process.Process.Pid)
-	return held
+	return ""
 }
 
 // complaint keeps the beginning of what is written to it.

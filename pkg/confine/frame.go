@@ -38,10 +38,10 @@ func writeFrame(to io.Writer, kind frameKind, payload []byte) error {
 	return err //nolint:wrapcheck // the callers name the step.
 }
 
-// tooLong says that a frame announced more than it may hold.
-type tooLong struct{ kind frameKind }
+// tooLongError says that a frame announced more than it may hold.
+type tooLongError struct{ kind frameKind }
 
-func (e *tooLong) Error() string { return fmt.Sprintf("a frame %q is too long", e.kind) }
+func (e *tooLongError) Error() string { return fmt.Sprintf("a frame %q is too long", e.kind) }
 
 // readFrame reads one frame. limit gives the most bytes of each kind; a kind that it
 // does not know is refused.
@@ -57,7 +57,7 @@ func readFrame(from io.Reader, limit map[frameKind]int64) (frameKind, []byte, er
 		return kind, nil, fmt.Errorf("a frame %q was not expected", kind)
 	}
 	if size > uint64(most) { //nolint:gosec // limits are not negative.
-		return kind, nil, &tooLong{kind}
+		return kind, nil, &tooLongError{kind}
 	}
 	payload := make([]byte, 0, min(size, 1<<20))
 	// What is announced is not believed: memory is taken as the bytes arrive.

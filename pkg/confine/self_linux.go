@@ -111,7 +111,7 @@ func (r *ruleset) fill(spec Spec, program string) error {
 func (r *ruleset) allow(path string, rights uint64) error {
 	descriptor, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil //nolint:nilerr // it is missing, or out of this process's own reach.
+		return nil // it is missing, or out of this process's own reach
 	}
 	defer func() { _ = unix.Close(descriptor) }()
 	var info unix.Stat_t

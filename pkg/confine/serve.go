@@ -63,7 +63,7 @@ func serve(requests io.Reader, answers io.Writer, work Work) error {
 		return fmt.Errorf("read the set-up: %w", err)
 	}
 	var limits Limits
-	if err := json.Unmarshal(text, &limits); err != nil {
+	if err := json.Unmarshal(text, &limits); err != nil { //nolint:musttag // both ends are this program.
 		return fmt.Errorf("read the set-up: %w", err)
 	}
 	if limits.Memory > 0 {

@@ -71,7 +71,7 @@ func descendants(process int) []int {
 			if err != nil {
 				continue
 			}
-			for _, field := range bytes.Fields(text) {
+			for field := range bytes.FieldsSeq(text) {
 				found = append(found, number(field))
 				next = append(next, number(field))
 			}

@@ -65,7 +65,7 @@ func (d *Definition) Encode() (text []byte, id string, err error) {
 		wire.Versions = append(wire.Versions, wireVersion{Name: version.Name, Obstacle: version.Obstacle, Detail: version.Detail, Root: writer.node(version.Root)})
 	}
 	wire.Nodes = writer.nodes
-	text, err = json.Marshal(wire)
+	text, err = json.Marshal(wire) //nolint:musttag // both ends are this program.
 	if err != nil {
 		return nil, "", fmt.Errorf("encode %s: %w", d.Name, err)
 	}
