@@ -58,7 +58,7 @@ func TestReads(t *testing.T) {
 						app.block = c.Kind + ": " + c.Block
 					}
 					outcome, err := app.do(t.Context(), t, pool, nil)
-					said, _ := json.Marshal(outcome)
+					said, _ := json.Marshal(outcome) //nolint:musttag // only for people
 					if err != nil {
 						said = []byte(err.Error())
 					}

@@ -152,7 +152,7 @@ func (a *asking) refresh(kind schema.GroupKind) error {
 	if len(kind.Group) > maxName || len(kind.Kind) > maxName {
 		return nil
 	}
-	text, err := json.Marshal(question{Group: kind.Group, Kind: kind.Kind, Have: a.known[kind].id})
+	text, err := json.Marshal(question{Group: kind.Group, Kind: kind.Kind, Have: a.known[kind].id}) //nolint:musttag // both ends are this program.
 	if err != nil {
 		return fmt.Errorf("ask for a schema: %w", err)
 	}

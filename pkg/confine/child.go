@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -283,7 +284,9 @@ func (c *Child) exceed(bound Bound, limit int64) {
 
 // OutOfMemory recognises what a Go program says when the kernel gives it no more memory.
 func OutOfMemory(said string) bool {
-	return strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory")
+	return slices.ContainsFunc([]string{
+		"out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread",
+	}, func(sign string) bool { return strings.Contains(said, sign) })
 }
 
 // firstLine is what a process that broke down says first, without where in memory.
