@@ -188,34 +188,6 @@ func unreadable(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrSnapshot, err)
 }
 
-// detached does work in a turn of its own, so that who asks need not wait for its
-// end. The turn is over when the work is, whoever waits.
-func detached[V any](ctx context.Context, s *Service, turns *gate, work func(context.Context) (V, error)) (V, error) {
-	var none V
-	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
-	if err := turns.enter(ctx); err != nil {
-		cancel()
-		return none, err
-	}
-	type outcome struct {
-		value V
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		defer cancel()
-		defer turns.leave()
-		value, err := protected(ctx, work)
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		return none, fmt.Errorf("make the report: %w", ctx.Err())
-	}
-}
-
 func (s *Service) maxAge() time.Duration {
 	if s.options.Collect.Cluster != nil {
 		return maxAgeOfCluster
