@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/moorpin/moorpin/extension/fault"
 )
 
 func TestCacheIsBounded(t *testing.T) {
@@ -71,7 +73,7 @@ func (c *cache[V]) sum() int64 {
 func TestAPanicIsAnError(t *testing.T) {
 	f := newFlights[int]()
 	_, err := f.do(t.Context(), "k", func(context.Context) (int, error) { panic("hostile") })
-	broken, ok := errors.AsType[*PanicError](err)
+	broken, ok := errors.AsType[*fault.PanicError](err)
 	if !ok || broken.Kind != "string" || !strings.Contains(broken.Stack, "cache_test.go") {
 		t.Errorf("have %v", err)
 	}

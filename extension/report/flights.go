@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/moorpin/moorpin/extension/fault"
 )
 
 // flights let those who ask for the same share one answer. Who stops waiting leaves
@@ -51,7 +53,7 @@ func (f *flights[V]) join(ctx context.Context, key string, run func(context.Cont
 	f.calls[key] = call
 	go func() {
 		defer cancel()
-		value, err := protected(shared, run)
+		value, err := fault.Contained(func() (V, error) { return run(shared) })
 		f.guard.Lock()
 		call.value, call.err = value, err
 		f.forget(key, call)

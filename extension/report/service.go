@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // What a [Service] answers instead of a report.
@@ -30,6 +30,9 @@ const (
 	DefaultCacheBytes = 256 << 20
 	DefaultQueue      = 64
 	DefaultTimeout    = 8 * time.Second
+	// DefaultSnapshotMemory is also what a worker may take by default.
+	DefaultSnapshotMemory = 512 << 20
+	DefaultCollectMemory  = 384 << 20
 )
 
 const (
@@ -41,6 +44,9 @@ const (
 	maxAgeOfCluster = time.Minute
 	// settled is how long Argo CD's version and settings are taken for unchanged.
 	settled = 30 * time.Second
+	// copies is how often a snapshot is in memory while it is read and explained: as it
+	// came, as it was read, and what is made of it.
+	copies = 3
 	// snapshotShare is the part of the cache's bytes that snapshots may take.
 	snapshotShare = 4
 )
@@ -62,6 +68,12 @@ type ServiceOptions struct {
 	Queue int
 	// Timeout bounds one collection, and one classification.
 	Timeout time.Duration
+	// Classifier explains; default [Direct].
+	Classifier Classifier
+	// SnapshotMemory bounds what reading and explaining one snapshot takes in memory,
+	// CollectMemory what all that is being collected takes together, in bytes, by an
+	// estimate made before. A collected snapshot may take a third of the former.
+	SnapshotMemory, CollectMemory int64
 	// Observe is told how long the steps took: collect, revalidate, classify, preview,
 	// and cached for an answer that was there; may be nil.
 	Observe func(step string, took time.Duration)
@@ -75,7 +87,11 @@ type Service struct {
 	answers                 *cache[*known]
 	snapshots               *cache[*drift.Snapshot]
 	reports                 *flights[*known]
-	world                   *world
+	// again are the snapshots that are collected once more, as they were not kept.
+	again *flights[*drift.Snapshot]
+	// memory is what collecting takes.
+	memory *weight.Budget
+	world  *world
 }
 
 // known is an answer that was given, and what it rests on.
@@ -107,22 +123,45 @@ func NewService(options ServiceOptions) *Service {
 	if options.Timeout <= 0 {
 		options.Timeout = DefaultTimeout
 	}
+	if options.Classifier == nil {
+		options.Classifier = Direct{}
+	}
+	if options.SnapshotMemory <= 0 {
+		options.SnapshotMemory = DefaultSnapshotMemory
+	}
+	if options.CollectMemory <= 0 {
+		options.CollectMemory = DefaultCollectMemory
+	}
 	return &Service{
-		options: options, classifying: newGate(options.Workers, options.Queue), collecting: newGate(2*options.Workers, options.Queue),
+		options: options, memory: weight.NewBudget(options.CollectMemory), classifying: newGate(options.Workers, options.Queue), collecting: newGate(2*options.Workers, options.Queue),
 		answers:   newCache[*known](options.CacheBytes - options.CacheBytes/snapshotShare),
 		snapshots: newCache[*drift.Snapshot](options.CacheBytes / snapshotShare),
-		reports:   newFlights[*known](), world: &world{client: options.Client},
+		reports:   newFlights[*known](), again: newFlights[*drift.Snapshot](), world: &world{client: options.Client},
 	}
 }
 
-// Classify explains a snapshot that somebody sent. It masks Secrets before anything
-// else, in a copy: the snapshot stays as it is.
-func (s *Service) Classify(ctx context.Context, snapshot *drift.Snapshot) (*Answer, error) {
-	return detached(ctx, s, s.classifying, func(ctx context.Context) (*Answer, error) {
-		own := copied(snapshot)
-		mask(own)
-		return s.explain(ctx, own, Answer{}, "")
-	})
+// Classify explains a snapshot that somebody sent.
+func (s *Service) Classify(ctx context.Context, posted Posted) (*Answer, error) {
+	explained, err := s.ask(ctx, "classify", Question{Posted: posted, Prove: true})
+	if err != nil {
+		return nil, err
+	}
+	return answer(explained, Answer{}, "")
+}
+
+// Try says what further ignore rules would do to a snapshot that somebody sent. The
+// error is a [drift.RuleError] where a rule cannot be used.
+func (s *Service) Try(ctx context.Context, posted Posted, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
+	return s.preview(ctx, Question{Posted: posted}, rules)
+}
+
+// Rollback writes what brings back what a plan made of a sent snapshot deletes.
+func (s *Service) Rollback(ctx context.Context, posted Posted) ([]byte, error) {
+	explained, err := s.ask(ctx, "classify", Question{Posted: posted, Rollback: true})
+	if err != nil {
+		return nil, err
+	}
+	return explained.Rollback, nil
 }
 
 // Report explains an Application. All who ask meanwhile share one collection; within
@@ -146,25 +185,57 @@ func (s *Service) Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot
 		return snapshot, nil
 	}
 	// It was too large to keep, or had to make room.
-	return detached(ctx, s, s.collecting, func(ctx context.Context) (*drift.Snapshot, error) {
-		snapshot, _, err := s.collect(ctx, ref)
-		return snapshot, err
+	return s.again.do(ctx, ref.String(), func(ctx context.Context) (*drift.Snapshot, error) {
+		allowed := s.allow(ref)
+		defer allowed.Release()
+		return detached(ctx, s, s.collecting, func(ctx context.Context) (*drift.Snapshot, error) {
+			snapshot, _, err := s.collect(ctx, ref, allowed)
+			return snapshot, err
+		})
 	})
+}
+
+// allow is what collecting the Application may take in memory.
+func (s *Service) allow(ref argocd.Ref) *weight.Allowance {
+	return s.memory.Allow("what Argo CD tells of the Application "+ref.String(), s.options.SnapshotMemory/copies)
 }
 
 func snapshotKey(ref argocd.Ref, of *known) string { return ref.String() + " " + of.answer.Version }
 
-// Preview says what further ignore rules would do. The error is a [drift.RuleError]
-// where a rule cannot be used.
+// Preview says what further ignore rules would do to a collected snapshot. The error is a
+// [drift.RuleError] where a rule cannot be used.
 func (s *Service) Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
-	return detached(ctx, s, s.classifying, func(ctx context.Context) (*drift.Preview, error) {
-		defer s.observed("preview")()
-		preview, err := drift.PreviewRulesWith(snapshot, rules, drift.Options{Guard: true, Context: ctx}) //nolint:contextcheck // the options hold it
-		if err != nil {
-			return nil, unreadable(ctx, err)
-		}
-		return preview, nil
+	return s.preview(ctx, Question{Snapshot: snapshot}, rules)
+}
+
+func (s *Service) preview(ctx context.Context, question Question, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
+	question.Rules = append([]v1alpha1.ResourceIgnoreDifferences{}, rules...)
+	explained, err := s.ask(ctx, "preview", question)
+	if err != nil {
+		return nil, err
+	}
+	return explained.Preview, nil
+}
+
+// ask has the classifier answer a question in a turn, unless it would take too much.
+func (s *Service) ask(ctx context.Context, step string, question Question) (*Explained, error) {
+	if err := s.weigh(question); err != nil {
+		return nil, err
+	}
+	return detached(ctx, s, s.classifying, func(ctx context.Context) (*Explained, error) {
+		defer s.observed(step)()
+		return s.options.Classifier.Explain(ctx, question)
 	})
+}
+
+// weigh refuses a snapshot that was sent and is too large to be read at all. One that was
+// collected was weighed while it came.
+func (s *Service) weigh(question Question) error {
+	most := s.options.SnapshotMemory
+	if heavy := copies * weight.JSON(question.Posted.Document); heavy > most {
+		return &weight.TooLargeError{What: "the snapshot", Weight: heavy, Limit: most}
+	}
+	return nil
 }
 
 // report is the answer with what it rests on.
@@ -177,15 +248,6 @@ func (s *Service) report(ctx context.Context, ref argocd.Ref) (*known, error) {
 		return found, nil
 	}
 	return s.reports.do(ctx, ref.String(), func(ctx context.Context) (*known, error) { return s.renew(ctx, ref) })
-}
-
-// unreadable says whose mistake an error of package drift is.
-func unreadable(ctx context.Context, err error) error {
-	_, ofRule := errors.AsType[*drift.RuleError](err)
-	if ofRule || ctx.Err() != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrSnapshot, err)
 }
 
 func (s *Service) maxAge() time.Duration {

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
+
+	"github.com/moorpin/moorpin/extension/fault"
 )
 
 // detached does work in a turn of its own, so that who asks need not wait for its
@@ -24,7 +25,7 @@ func detached[V any](ctx context.Context, s *Service, turns *gate, work func(con
 	done := make(chan outcome, 1)
 	go func() {
 		defer turns.leave()
-		value, err := protected(ctx, work)
+		value, err := fault.Contained(func() (V, error) { return work(ctx) })
 		done <- outcome{value, err}
 	}()
 	if o, ended := await(ctx, done); ended {
@@ -48,28 +49,6 @@ func await[V any](ctx context.Context, coming <-chan V) (V, bool) {
 		var none V
 		return none, false
 	}
-}
-
-// PanicError is what is told of a panic: its kind and place. Its words may quote a value
-// that nobody may read.
-type PanicError struct {
-	// Kind is the type of what was thrown.
-	Kind string
-	// Stack is where, without the values.
-	Stack string
-}
-
-// Error is the kind.
-func (e *PanicError) Error() string { return "make the report: unexpected panic of type " + e.Kind }
-
-// protected makes an error of a panic, which would end the process for everybody.
-func protected[V any](ctx context.Context, run func(context.Context) (V, error)) (value V, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = &PanicError{Kind: fmt.Sprintf("%T", cause), Stack: string(debug.Stack())}
-		}
-	}()
-	return run(ctx)
 }
 
 // gate lets some work at once, and some more wait.

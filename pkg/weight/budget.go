@@ -1,6 +1,7 @@
 package weight
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -54,7 +55,7 @@ func (a *Allowance) Take(n int64) error {
 	a.guard.Lock()
 	defer a.guard.Unlock()
 	if a.ended {
-		return nil // what comes late is thrown away by who waited for it
+		return errEnded
 	}
 	if a.taken+n > a.limit {
 		return &TooLargeError{What: a.what, Weight: a.taken + n, Limit: a.limit}
@@ -66,6 +67,14 @@ func (a *Allowance) Take(n int64) error {
 	return nil
 }
 
+// Forget gives back what was taken so far, to begin anew.
+func (a *Allowance) Forget() {
+	a.guard.Lock()
+	defer a.guard.Unlock()
+	a.budget.Give(a.taken)
+	a.taken = 0
+}
+
 // Taken are the bytes that were taken.
 func (a *Allowance) Taken() int64 {
 	a.guard.Lock()
@@ -73,13 +82,16 @@ func (a *Allowance) Taken() int64 {
 	return a.taken
 }
 
-// Release gives everything back. It may be called more than once.
+// Release gives everything back, and nothing more is given: what is still at work was
+// given up. It may be called more than once.
 func (a *Allowance) Release() {
+	a.Forget()
 	a.guard.Lock()
 	defer a.guard.Unlock()
-	a.budget.Give(a.taken)
-	a.taken, a.ended = 0, true
+	a.ended = true
 }
+
+var errEnded = errors.New("nobody waits for it any more")
 
 // TooLargeError says that one takes more memory than it may.
 type TooLargeError struct {

@@ -83,8 +83,12 @@ func TestAllowance(t *testing.T) {
 	if got := budget.Taken(); got != 40 {
 		t.Errorf("%d bytes are taken after one has given back, want 40", got)
 	}
-	if err := one.Take(1000); err != nil || budget.Taken() != 40 {
+	if err := one.Take(1); err == nil || budget.Taken() != 40 {
 		t.Errorf("who came late took from the others: %v", err)
+	}
+	other.Forget()
+	if err := other.Take(60); err != nil || budget.Taken() != 60 {
+		t.Errorf("begun anew, it has not all that it may take: %v", err)
 	}
 	other.Release()
 	if got := budget.Taken(); got != 0 {
