@@ -1,0 +1,420 @@
+package confine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/moorpin/moorpin/pkg/confine"
+)
+
+const argument = "confine-test-child"
+
+func TestMain(m *testing.M) {
+	if confine.IsChild(argument) {
+		os.Exit(confine.Serve(work))
+	}
+	if confine.IsChild("confine-test-parent") {
+		parent()
+	}
+	os.Exit(m.Run())
+}
+
+// work does what the first word of a request says, and answers with what came of it.
+func work(request []byte, ask func([]byte) ([]byte, error)) []byte {
+	var words []string
+	if err := json.Unmarshal(request, &words); err != nil {
+		return []byte(err.Error())
+	}
+	answer, err := tricks[words[0]](words[1:], ask)
+	if err != nil {
+		return []byte("error: " + err.Error())
+	}
+	return []byte(answer)
+}
+
+var kept [][]byte
+
+var tricks = map[string]func(words []string, ask func([]byte) ([]byte, error)) (string, error){
+	"read": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		text, err := os.ReadFile(words[0])
+		return string(text), err
+	},
+	"list": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		entries, err := os.ReadDir(words[0])
+		return fmt.Sprint(len(entries)), err
+	},
+	"write": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		return "written", os.WriteFile(words[0], []byte(words[1]), 0o600)
+	},
+	"run": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		text, err := exec.Command(words[0], words[1:]...).CombinedOutput()
+		return string(text), err
+	},
+	"leave": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		return "left", exec.Command(words[0], words[1:]...).Start()
+	},
+	"signal": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		process, err := strconv.Atoi(words[0])
+		if err != nil {
+			return "", err
+		}
+		return "signalled", syscall.Kill(process, 0)
+	},
+	"hold": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
+		for range 64 {
+			piece := make([]byte, 16<<20)
+			for i := 0; i < len(piece); i += 4096 {
+				piece[i] = 1
+			}
+			kept = append(kept, piece)
+			time.Sleep(2 * time.Millisecond)
+		}
+		return fmt.Sprint(len(kept)), nil
+	},
+	"burst": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		kept = append(kept, make([]byte, 8<<30))
+		return "got it", nil
+	},
+	"spin": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		for { //nolint:staticcheck // it is what it is for
+		}
+	},
+	"overflow": func(words []string, ask func([]byte) ([]byte, error)) (string, error) {
+		var down func(n int) int
+		down = func(n int) int { return down(n+1) + 1 }
+		return fmt.Sprint(down(0)), nil
+	},
+	"files": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		for i := 0; ; i++ {
+			if err := os.WriteFile(fmt.Sprintf("file-%d", i), nil, 0o600); err != nil {
+				return "", err
+			}
+		}
+	},
+	"long": func([]string, func([]byte) ([]byte, error)) (string, error) { return strings.Repeat("x", 1<<20+1), nil },
+	"env": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		return strings.Join(os.Environ(), "\n"), nil
+	},
+	"print": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		fmt.Println("zzzz")
+		return "printed", nil
+	},
+	"ask": func(words []string, ask func([]byte) ([]byte, error)) (string, error) {
+		reply, err := ask([]byte(words[0]))
+		return "heard " + string(reply), err
+	},
+}
+
+func start(t *testing.T, change func(*confine.Spec)) *confine.Child {
+	t.Helper()
+	spec := confine.Spec{
+		Argument: argument, Folder: filepath.Join(t.TempDir(), "own"), Mode: confine.Auto,
+		Env: []string{"PATH=" + os.Getenv("PATH")}, Limits: confine.Limits{Memory: 256 << 20, AnswerBytes: 1 << 20},
+	}
+	if change != nil {
+		change(&spec)
+	}
+	check(t, os.MkdirAll(spec.Folder, 0o700))
+	child, err := confine.Start(spec)
+	check(t, err)
+	t.Cleanup(func() { check(t, child.Close()) })
+	return child
+}
+
+func call(t *testing.T, child *confine.Child, words ...string) (string, error) {
+	t.Helper()
+	request, err := json.Marshal(words)
+	check(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	answer, err := child.Call(ctx, request, func(question []byte) ([]byte, error) { return append([]byte("you said "), question...), nil })
+	return string(answer), err
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secret is a file that a child must not reach.
+func secret(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "token")
+	check(t, os.WriteFile(file, []byte("s3cret"), 0o600))
+	return file
+}
+
+// Where the kernel has Landlock, a child is confined; nothing here is skipped there.
+func TestConfined(t *testing.T) {
+	if confine.Supported() == 0 {
+		t.Skip("this kernel has no Landlock")
+	}
+	file := secret(t)
+	link := func(child *confine.Child) string { return filepath.Join(child.Folder(), "link") }
+	self := strconv.Itoa(os.Getpid())
+	other := start(t, nil)
+	check(t, os.WriteFile(filepath.Join(other.Folder(), "theirs"), []byte("s3cret"), 0o600))
+	cases := map[string]struct {
+		reason string
+		words  func(child *confine.Child) []string
+	}{
+		"file": {"a file elsewhere", func(*confine.Child) []string { return []string{"read", file} }},
+		"link": {"a link that leads elsewhere", func(child *confine.Child) []string {
+			check(t, os.Symlink(file, link(child)))
+			return []string{"read", link(child)}
+		}},
+		"tool":           {"what it starts is confined as well", func(*confine.Child) []string { return []string{"run", "cat", file} }},
+		"own environ":    {"not even of its own process", func(*confine.Child) []string { return []string{"read", "/proc/self/environ"} }},
+		"parent environ": {"the parent holds secrets", func(*confine.Child) []string { return []string{"read", "/proc/" + self + "/environ"} }},
+		"parent cwd":     {"through a link of /proc", func(*confine.Child) []string { return []string{"list", "/proc/" + self + "/cwd/"} }},
+		"parent root":    {"through a link of /proc", func(*confine.Child) []string { return []string{"read", "/proc/" + self + "/root" + file} }},
+		"other child":    {"children have folders of their own", func(*confine.Child) []string { return []string{"read", filepath.Join(other.Folder(), "theirs")} }},
+		"processes":      {"/proc tells who else works", func(*confine.Child) []string { return []string{"list", "/proc"} }},
+		"write":          {"only its folder is written", func(*confine.Child) []string { return []string{"write", file, "x"} }},
+		"write system":   {"the system is read only", func(*confine.Child) []string { return []string{"write", "/usr/moorpin-test", "x"} }},
+		"shadow":         {"of /etc only what programs need", func(*confine.Child) []string { return []string{"read", "/etc/shadow"} }},
+		"signal":         {"processes that it has not started are out of reach", func(*confine.Child) []string { return []string{"signal", self} }},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			child := start(t, nil)
+			if status := child.Status(); !status.Confined || status.ABI < 1 || status.Reason != "" {
+				t.Fatalf("got %+v", status)
+			}
+			if name == "signal" && child.Status().ABI < 6 {
+				t.Skip("this kernel's Landlock is older")
+			}
+			answer, err := call(t, child, c.words(child)...)
+			check(t, err)
+			if !strings.HasPrefix(answer, "error: ") || !strings.Contains(answer, "permission denied") && !strings.Contains(answer, "not permitted") && !strings.Contains(answer, "exit status") {
+				t.Errorf("%s: got %q", c.reason, answer)
+			}
+			if strings.Contains(answer, "s3cret") {
+				t.Error("it read the secret")
+			}
+		})
+	}
+}
+
+// What the work needs is within reach.
+func TestWithinReach(t *testing.T) {
+	file := secret(t)
+	cases := map[string]struct{ words []string }{
+		"own file": {[]string{"write", "here", "x"}},
+		"told":     {[]string{"read", file}},
+		"program":  {[]string{"run", "sh", "-c", "mkdir a b && echo x > a/x && mv a/x b/x && cat b/x && ls /usr > /dev/null"}},
+		"names":    {[]string{"read", "/etc/hosts"}},
+		"question": {[]string{"ask", "what"}},
+		"print":    {[]string{"print"}},
+	}
+	child := start(t, func(spec *confine.Spec) { spec.Read = []string{file, "/not/there"} })
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			answer, err := call(t, child, c.words...)
+			if err != nil || strings.HasPrefix(answer, "error") {
+				t.Errorf("got %q, %v", answer, err)
+			}
+		})
+	}
+	if !child.Usable() {
+		t.Error("the child cannot be used again")
+	}
+}
+
+// Off leaves the bounds and lets the child read; the checks in front of it are tried so.
+func TestOff(t *testing.T) {
+	child := start(t, func(spec *confine.Spec) { spec.Mode = confine.Off })
+	answer, err := call(t, child, "read", secret(t))
+	if err != nil || answer != "s3cret" || child.Status().Confined || child.Status().Reason == "" {
+		t.Errorf("got %q, %v, %+v", answer, err, child.Status())
+	}
+}
+
+// A child has the environment that it was given, and nothing of its parent's.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("TOKEN", "s3cret")
+	child := start(t, func(spec *confine.Spec) { spec.Env = []string{"ONLY=this"} })
+	answer, err := call(t, child, "env")
+	if err != nil || answer != "ONLY=this" {
+		t.Errorf("got %q, %v", answer, err)
+	}
+}
+
+// A bound that is passed ends the child with all that it has started, and is named.
+func TestBounds(t *testing.T) {
+	const loop = "while :; do :; done"
+	cases := map[string]struct {
+		reason string
+		limits confine.Limits
+		words  []string
+		bound  confine.Bound
+	}{
+		"memory":          {"the heap grows", confine.Limits{Memory: 128 << 20}, []string{"hold"}, confine.Memory},
+		"burst":           {"one allocation, faster than anybody can watch", confine.Limits{Memory: 128 << 20}, []string{"burst"}, confine.Memory},
+		"tool's memory":   {"what a tool holds counts", confine.Limits{Memory: 96 << 20}, []string{"run", "sh", "-c", "head -c 200000000 /dev/zero | tail -c 190000000 | wc -c"}, confine.Memory},
+		"tools' memory":   {"what several hold is added up", confine.Limits{Memory: 256 << 20}, []string{"run", "sh", "-c", strings.Repeat("(head -c 100000000 /dev/zero | tail -c 99000000 | (sleep 1; wc -c)) & ", 4) + "wait"}, confine.Memory},
+		"processor time":  {"the child spins", confine.Limits{CPU: time.Second}, []string{"spin"}, confine.CPU},
+		"tools' time":     {"what tools work counts", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "(" + loop + ") & (" + loop + ") & wait"}, confine.CPU},
+		"ended tools":     {"those that have ended too", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done"}, confine.CPU},
+		"disk":            {"many files", confine.Limits{DiskBytes: 1 << 20}, []string{"run", "sh", "-c", "for i in 1 2 3 4; do head -c 600000 /dev/zero > f$i; done; sleep 20"}, confine.Disk},
+		"files":           {"empty files", confine.Limits{DiskFiles: 1000}, []string{"files"}, confine.Files},
+		"answer":          {"a long answer is not read", confine.Limits{AnswerBytes: 1 << 20}, []string{"long"}, confine.Answer},
+		"stack of orphan": {"a process whose parent has ended is found", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "(sh -c '" + loop + "' &) ; sleep 20"}, confine.CPU},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			child := start(t, func(spec *confine.Spec) { spec.Limits = c.limits })
+			_, err := call(t, child, c.words...)
+			var exceeded *confine.Exceeded
+			if !errors.As(err, &exceeded) || exceeded.Bound != c.bound {
+				t.Fatalf("%s: got %v", c.reason, err)
+			}
+			if child.Usable() {
+				t.Error("the child is still said to be of use")
+			}
+		})
+	}
+}
+
+// A single file cannot even be begun beyond the bound.
+func TestLongFile(t *testing.T) {
+	child := start(t, func(spec *confine.Spec) { spec.Limits.DiskBytes = 1 << 20 })
+	answer, err := call(t, child, "run", "sh", "-c", "head -c 2000000 /dev/zero > long; wc -c < long")
+	if err == nil && !strings.Contains(answer, "1048576") {
+		t.Errorf("got %q, %v", answer, err)
+	}
+}
+
+// A child that breaks down says why.
+func TestDied(t *testing.T) {
+	child := start(t, nil)
+	_, err := call(t, child, "overflow")
+	var died *confine.Died
+	var exceeded *confine.Exceeded
+	if !errors.As(err, &died) && !errors.As(err, &exceeded) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// Nothing that a child has started outlives it, whatever ends it.
+func TestNothingIsLeft(t *testing.T) {
+	cases := map[string]func(t *testing.T, child *confine.Child){
+		"close": func(t *testing.T, child *confine.Child) {
+			t.Helper()
+			_, err := call(t, child, "leave", "sh", "-c", "echo $$ > id; exec sleep 300")
+			check(t, err)
+			await(t, func() bool { return !child.Usable() })
+		},
+		"context": func(t *testing.T, child *confine.Child) {
+			t.Helper()
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			request, err := json.Marshal([]string{"run", "sh", "-c", "echo $$ > id; sleep 300"})
+			check(t, err)
+			if _, err := child.Call(ctx, request, nil); !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("got %v", err)
+			}
+		},
+	}
+	for name, end := range cases {
+		t.Run(name, func(t *testing.T) {
+			child := start(t, nil)
+			end(t, child)
+			id := processIn(t, filepath.Join(child.Folder(), "id"))
+			check(t, child.Close())
+			await(t, func() bool { return !running(id) })
+			if _, err := os.Stat(child.Folder()); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("the folder is still there: %v", err)
+			}
+		})
+	}
+}
+
+// A child, and what it has started, ends with its parent, even when that is killed.
+func TestEndsWithParent(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "own")
+	check(t, os.MkdirAll(folder, 0o700))
+	program, err := os.Executable()
+	check(t, err)
+	command := exec.Command(program, "confine-test-parent")
+	command.Env = append(os.Environ(), "FOLDER="+folder)
+	command.Stderr = os.Stderr
+	check(t, command.Start())
+	id := filepath.Join(folder, "id")
+	process := processIn(t, id)
+	check(t, command.Process.Kill())
+	_ = command.Wait()
+	await(t, func() bool { return !running(process) })
+}
+
+// parent starts a child that leaves a process behind, and waits to be killed.
+func parent() {
+	child, err := confine.Start(confine.Spec{Argument: argument, Folder: os.Getenv("FOLDER"), Mode: confine.Auto, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	if err != nil {
+		panic(err)
+	}
+	_, err = child.Call(context.Background(), []byte(`["run", "sh", "-c", "echo $$ > id; sleep 300"]`), nil)
+	panic(err)
+}
+
+// Of nothing that a child is told is anything inherited by what it starts.
+func TestNoDescriptors(t *testing.T) {
+	child := start(t, nil)
+	answer, err := call(t, child, "run", "sh", "-c", "for n in 3 4 5 6 7 8 9; do (eval \"exec 0<&$n\") 2>/dev/null && echo open $n; done; true")
+	if err != nil || answer != "" {
+		t.Errorf("got %q, %v", answer, err)
+	}
+}
+
+// Require does not start what cannot be confined; here it can, or the test says so.
+func TestRequire(t *testing.T) {
+	spec := confine.Spec{Argument: argument, Folder: filepath.Join(t.TempDir(), "own"), Mode: confine.Require}
+	check(t, os.MkdirAll(spec.Folder, 0o700))
+	child, err := confine.Start(spec)
+	if confine.Supported() == 0 {
+		if err == nil {
+			t.Fatal("it started unconfined")
+		}
+		return
+	}
+	check(t, err)
+	check(t, child.Close())
+}
+
+func await(t *testing.T, done func() bool) {
+	t.Helper()
+	for range 1500 {
+		if done() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("waited in vain")
+}
+
+func processIn(t *testing.T, file string) int {
+	t.Helper()
+	var text []byte
+	var err error
+	await(t, func() bool { text, err = os.ReadFile(file); return err == nil && strings.HasSuffix(string(text), "\n") })
+	process, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	check(t, err)
+	return process
+}
+
+func running(process int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	return err == nil && !strings.Contains(string(text), ") Z ")
+}
