@@ -115,6 +115,11 @@ func bounded(err error) (*refusal, bool) {
 	if bound, ok := errors.AsType[*report.BoundError](err); ok {
 		return refuse(http.StatusUnprocessableEntity, "bound", printable(bound.Error()), "leave out the resources that are Synced, or give the backend more with --worker-memory"), true
 	}
+	if errors.Is(err, report.ErrWorker) {
+		r := busy(http.StatusServiceUnavailable, "worker", report.ErrWorker.Error())
+		r.cause = err
+		return r, true
+	}
 	if _, ok := errors.AsType[*fault.PanicError](err); ok {
 		r := refuse(http.StatusInternalServerError, "panic", "the backend could not answer", "its log says more; please report it")
 		r.cause = err

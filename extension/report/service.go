@@ -19,6 +19,8 @@ var (
 	ErrNoToken = errors.New("this backend has no token of Argo CD: send a snapshot, or start it with --server and a token")
 	// ErrBusy is the answer when as many wait as may wait.
 	ErrBusy = errors.New("too many reports are being made: ask again in some seconds")
+	// ErrWorker is in the error about a process that broke down while it explained.
+	ErrWorker = errors.New("the worker that explains broke down")
 	// ErrSnapshot is in the error about a snapshot that says nothing readable; it is
 	// the mistake of who sent it.
 	ErrSnapshot = errors.New("the snapshot cannot be read")
