@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/extension/view"
 	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/drift"
@@ -89,9 +90,14 @@ func (c *classifying) run(command *cobra.Command, path string) error {
 	if err != nil {
 		return cli.Mistake(fmt.Errorf("read %s: %w", path, err))
 	}
-	report, err := drift.Classify(snapshot, drift.Options{Prove: c.prove})
+	report, err := fault.Contained(func() (*drift.Report, error) {
+		return drift.Classify(snapshot, drift.Options{Prove: c.prove, Context: command.Context()}) //nolint:contextcheck // the options hold it
+	})
+	if broken, ok := errors.AsType[*fault.PanicError](err); ok {
+		return fmt.Errorf("%s: %w; please report it:\n%s", path, err, broken.Stack)
+	}
 	if err != nil {
-		return cli.Mistake(fmt.Errorf("classify %s: %w", path, err))
+		return cli.Mistake(fmt.Errorf("%s: %w", path, err))
 	}
 	var text bytes.Buffer
 	if err := write(&text, snapshot, report); err != nil {

@@ -87,7 +87,7 @@ func (a *api) capabilities(context.Context, *question) (*reply, error) {
 func (a *api) classify(ctx context.Context, q *question) (*reply, error) {
 	answer, err := a.options.Reporter.Classify(ctx, q.posted(q.body))
 	if err != nil {
-		return nil, fmt.Errorf("classify: %w", err)
+		return nil, err //nolint:wrapcheck // it names the step
 	}
 	return encoded(answer)
 }
@@ -211,13 +211,13 @@ func (a *api) prove(ctx context.Context, q *question) (*reply, error) {
 // try tries the rules on the posted snapshot, or on the collected one where there is none.
 func (a *api) try(ctx context.Context, q *question, trial *Trial) (*drift.Preview, error) {
 	if trial.Snapshot != nil && string(trial.Snapshot) != "null" {
-		return a.options.Reporter.Try(ctx, q.posted(trial.Snapshot), trial.Rules)
+		return a.options.Reporter.Try(ctx, q.posted(trial.Snapshot), trial.Rules) //nolint:wrapcheck // prove names the step
 	}
 	snapshot, err := a.collected(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	return a.options.Reporter.Preview(ctx, snapshot, trial.Rules)
+	return a.options.Reporter.Preview(ctx, snapshot, trial.Rules) //nolint:wrapcheck // prove names the step
 }
 
 func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
 )
@@ -61,7 +62,7 @@ func (t *tools) list(ctx context.Context, in listIn) (listOut, error) {
 	out, left := listOut{Applications: []drifting{}}, maxAnswer
 	for app, err := range t.options.Applications(ctx, in.Project) {
 		if err != nil {
-			return listOut{}, fmt.Errorf("list applications: %w", err)
+			return listOut{}, err // it names the step
 		}
 		ref := nameOf(app)
 		if !t.allowed(ref.Namespace) || in.Namespace != "" && ref.Namespace != in.Namespace || in.Project != "" && projectOf(app) != in.Project {
@@ -109,7 +110,9 @@ func summary(app map[string]any) drifting {
 			one.Resources = append(one.Resources, plain(fmt.Sprintf("%s %s/%s", text(entry, "kind"), text(entry, "namespace"), text(entry, "name")), narrow.names))
 		}
 	}
-	report, err := drift.Classify(&drift.Snapshot{Application: app, Settings: drift.Settings{}}, drift.Options{})
+	report, err := fault.Contained(func() (*drift.Report, error) {
+		return drift.Classify(&drift.Snapshot{Application: app, Settings: drift.Settings{}}, drift.Options{})
+	})
 	if err != nil {
 		return one // the Application is too odd to be explained, and is listed all the same
 	}

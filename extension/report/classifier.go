@@ -74,7 +74,7 @@ func explain(ctx context.Context, question Question) (*Explained, error) {
 		}
 		return &Explained{Preview: preview}, nil
 	}
-	report, err := drift.Classify(snapshot, drift.Options{Prove: question.Prove, Guard: true, Context: ctx}) //nolint:contextcheck // the options hold it
+	report, err := drift.Classify(snapshot, drift.Options{Prove: question.Prove, Guard: true, Context: ctx})
 	if err != nil {
 		return nil, unreadable(ctx, err)
 	}

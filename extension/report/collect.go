@@ -72,12 +72,12 @@ func Collect(ctx context.Context, client *argocd.Client, ref argocd.Ref, options
 	c := &collector{client: client, ref: ref, options: options, snapshot: &drift.Snapshot{Settings: drift.Settings{}}, seen: map[drift.ResourceRef]bool{}}
 	app, err := client.Application(ctx, ref)
 	if err != nil {
-		return nil, nil, fmt.Errorf("collect application: %w", err)
+		return nil, nil, fmt.Errorf("collect: %w", err)
 	}
 	c.app, c.snapshot.Application = app, app
 	managed, err := client.ManagedResources(ctx, ref)
 	if err != nil && !c.incomparable(err) {
-		return nil, nil, fmt.Errorf("collect resources: %w", err)
+		return nil, nil, fmt.Errorf("collect: %w", err)
 	}
 	c.uncompared = err != nil
 	c.warn("the resources", err)

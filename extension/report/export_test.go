@@ -30,5 +30,8 @@ func Shared(ctx context.Context, work func(context.Context) (int, error)) (int, 
 	return newFlights[int]().do(ctx, "shop", work)
 }
 
+// Taken is the memory that collecting takes now.
+func Taken(s *Service) int64 { return s.memory.Taken() }
+
 // Await waits as everybody here does.
 func Await(ctx context.Context, coming <-chan int) (int, bool) { return await(ctx, coming) }

@@ -197,17 +197,17 @@ func (s *Service) Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot
 	})
 }
 
-// allow is what collecting the Application may take in memory.
-func (s *Service) allow(ref argocd.Ref) *weight.Allowance {
-	return s.memory.Allow("what Argo CD tells of the Application "+ref.String(), s.options.SnapshotMemory/copies)
-}
-
 func snapshotKey(ref argocd.Ref, of *known) string { return ref.String() + " " + of.answer.Version }
 
 // Preview says what further ignore rules would do to a collected snapshot. The error is a
 // [drift.RuleError] where a rule cannot be used.
 func (s *Service) Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
 	return s.preview(ctx, Question{Snapshot: snapshot}, rules)
+}
+
+// allow is what collecting the Application may take in memory.
+func (s *Service) allow(ref argocd.Ref) *weight.Allowance {
+	return s.memory.Allow("what Argo CD tells of the Application "+ref.String(), s.options.SnapshotMemory/copies)
 }
 
 func (s *Service) preview(ctx context.Context, question Question, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {

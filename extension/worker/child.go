@@ -54,5 +54,5 @@ func explain(classifier report.Classifier, request []byte) (*report.Explained, e
 		ctx, cancel = context.WithTimeout(ctx, a.Within)
 		defer cancel()
 	}
-	return classifier.Explain(ctx, question)
+	return classifier.Explain(ctx, question) //nolint:wrapcheck // what it names is the step
 }

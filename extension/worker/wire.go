@@ -69,7 +69,7 @@ func encode(ctx context.Context, q report.Question) ([]byte, error) {
 			return nil, fmt.Errorf("encode a snapshot: %w", err)
 		}
 	}
-	head, err := json.Marshal(asked{
+	head, err := json.Marshal(asked{ //nolint:musttag // both ends are this program
 		Posted: q.Posted.Document != nil, Of: q.Posted.Of, Prove: q.Prove, Try: q.Rules != nil, Rules: q.Rules, Rollback: q.Rollback, Within: within(ctx),
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func parse(request []byte) (*asked, []byte, error) {
 		return nil, nil, errors.New("a question is cut off")
 	}
 	var a asked
-	if err := json.Unmarshal(rest[:length], &a); err != nil {
+	if err := json.Unmarshal(rest[:length], &a); err != nil { //nolint:musttag // both ends are this program
 		return nil, nil, fmt.Errorf("read a question: %w", err)
 	}
 	return &a, rest[length:], nil

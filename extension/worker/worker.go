@@ -107,6 +107,24 @@ func (p *Pool) Explain(ctx context.Context, question report.Question) (*report.E
 	return decode(reply)
 }
 
+// Close ends the children: those that have nothing to do now, the others once they have
+// answered, which it waits for.
+func (p *Pool) Close() error {
+	p.guard.Lock()
+	p.closed = true
+	idle := p.idle
+	p.idle = nil
+	p.guard.Unlock()
+	errs := make([]error, 0, len(idle))
+	for _, h := range idle {
+		errs = append(errs, h.Close())
+	}
+	for range p.options.Workers {
+		p.turns <- struct{}{}
+	}
+	return errors.Join(errs...)
+}
+
 // take finds a child that has nothing to do, or starts one.
 func (p *Pool) take() (*hand, error) {
 	for {
@@ -180,24 +198,6 @@ func (p *Pool) failed(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w", report.ErrWorker, err)
 	}
 	return fmt.Errorf("explain in a worker: %w", err)
-}
-
-// Close ends the children: those that have nothing to do now, the others once they have
-// answered, which it waits for.
-func (p *Pool) Close() error {
-	p.guard.Lock()
-	p.closed = true
-	idle := p.idle
-	p.idle = nil
-	p.guard.Unlock()
-	errs := make([]error, 0, len(idle))
-	for _, h := range idle {
-		errs = append(errs, h.Close())
-	}
-	for range p.options.Workers {
-		p.turns <- struct{}{}
-	}
-	return errors.Join(errs...)
 }
 
 // spare is the part of a question's time that is left for its answer to come back.

@@ -65,7 +65,13 @@ func hold(size int) {
 	kept = append(kept, piece)
 }
 
-func deep(n int) string { return deep(n+1) + "." }
+// deep uses up the stack.
+func deep(n int) string {
+	if n < 0 {
+		return ""
+	}
+	return deep(n+1) + "."
+}
 
 func pool(t *testing.T, workers int) *worker.Pool {
 	t.Helper()
