@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/moorpin/moorpin/cmp"
-	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/extension"
 	"github.com/moorpin/moorpin/extension/worker"
 	"github.com/moorpin/moorpin/lua"
@@ -34,8 +34,8 @@ Exit codes: 0 fine, 1 found something (only with --check), 2 your mistake,
 3 our failure.`
 
 func main() {
-	if render.IsChild() {
-		os.Exit(render.Child())
+	if child.IsChild() {
+		os.Exit(child.Serve())
 	}
 	if worker.IsChild() {
 		os.Exit(worker.Child())

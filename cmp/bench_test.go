@@ -8,24 +8,26 @@ import (
 	"testing"
 )
 
-// BenchmarkSidecar asks a whole sidecar, as repo-server does, for the renders
-// of 1000 objects; the tarball's packing by repo-server's code is in it.
+// BenchmarkSidecar asks a whole sidecar, as repo-server does, for renders of plain
+// manifests; the tarball's packing by repo-server's code is in it.
 func BenchmarkSidecar(b *testing.B) {
-	for _, mode := range []string{"none", "all"} {
-		b.Run("pin="+mode, func(b *testing.B) {
-			folder, root := b.TempDir(), b.TempDir()
-			b.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder)
-			for file := range 10 {
-				writeWidgets(b, filepath.Join(root, fmt.Sprintf("%d.yaml", file)), 100)
-			}
-			serve(b, filepath.Join(folder, "moorpin.sock"), "--work-dir", b.TempDir(), "--live=off", "--crds", "testdata/crds", "--pin", mode)
-			b.ReportAllocs()
-			for b.Loop() {
-				if got := len(ask(b, "moorpin", root, ".")); got != 1000 {
-					b.Fatalf("%d objects", got)
+	for _, objects := range []int{10, 100, 1000} {
+		for _, mode := range []string{"none", "all"} {
+			b.Run(fmt.Sprintf("objects=%d/pin=%s", objects, mode), func(b *testing.B) {
+				folder, root := b.TempDir(), b.TempDir()
+				b.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder)
+				for file := range 10 {
+					writeWidgets(b, filepath.Join(root, fmt.Sprintf("%d.yaml", file)), objects/10)
 				}
-			}
-		})
+				serve(b, filepath.Join(folder, "moorpin.sock"), "--work-dir", b.TempDir(), "--live=off", "--crds", "testdata/crds", "--pin", mode)
+				b.ReportAllocs()
+				for b.Loop() {
+					if got := len(ask(b, "moorpin", root, ".")); got != objects {
+						b.Fatalf("%d objects", got)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -90,6 +90,18 @@ func (p *pinning) options(warn func(string)) (pin.Options, error) {
 	return options, nil
 }
 
+// rulesText is the file of --rules as it stands, which [pinning.options] has found good.
+func (p *pinning) rulesText() (rulesFile, error) {
+	if p.rules == "" {
+		return rulesFile{}, nil
+	}
+	text, err := os.ReadFile(p.rules)
+	if err != nil {
+		return rulesFile{}, cli.Mistake(fmt.Errorf("--rules: %w", err))
+	}
+	return rulesFile{name: p.rules, text: text}, nil
+}
+
 func readRules(file string) (*pin.Rules, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/receive"
 	"github.com/moorpin/moorpin/cmp/render"
 	"github.com/moorpin/moorpin/pkg/cli"
@@ -165,16 +167,17 @@ func (r *rendered) renderAll(ctx context.Context, requests []render.Request, opt
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, work.Close()) }()
-	renderer, err := r.open(work)
+	rules, err := r.rulesText()
 	if err != nil {
 		return nil, err
 	}
+	pool, err := r.open(work, rules, r.limits, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
 	for _, request := range requests {
-		objects, err := r.renderOne(ctx, renderer, request, work.Trees)
-		if err != nil {
-			return nil, err
-		}
-		more, err := pinOne(objects, request, options)
+		more, err := r.renderOne(ctx, pool, request, options)
 		if err != nil {
 			return nil, err
 		}
@@ -183,29 +186,39 @@ func (r *rendered) renderAll(ctx context.Context, requests []render.Request, opt
 	return results, nil
 }
 
-func (r *rendered) renderOne(ctx context.Context, renderer *render.Renderer, request render.Request, trees string) ([]manifest.Object, error) {
-	tree, err := receive.Copy(ctx, r.repo, trees, r.limits)
+func (r *rendered) renderOne(ctx context.Context, pool *child.Pool, request render.Request, options pin.Options) ([]pin.Result, error) {
+	slot, err := pool.Take(ctx)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the error names the step
+	}
+	defer slot.Release()
+	tree, err := receive.Copy(ctx, r.repo, slot.Folder(), r.limits)
 	if err != nil {
 		return nil, fmt.Errorf("--repo: copy the checkout: %w", err)
 	}
-	// The folder around it is removed at the end, with what a killed tool leaves.
-	request.Root = tree.Dir
-	objects, err := renderer.Run(ctx, request)
+	outcome, err := slot.Do(ctx, child.Task{Root: tree.Dir, Path: request.Path, Request: &request, Mode: options.Mode, Changes: true}, options.Schemas)
 	if err != nil {
-		return nil, fmt.Errorf("render: %w", err)
+		return nil, err //nolint:wrapcheck // the error names the step
 	}
-	return objects, nil
+	return outcomeResults(request.Path, outcome)
 }
 
-// pinOne pins what a request rendered to, as the request itself says where it does.
-func pinOne(objects []manifest.Object, request render.Request, options pin.Options) ([]pin.Result, error) {
-	if request.Pin != "" {
-		options.Mode = pin.Mode(request.Pin)
-	}
-	options.Served = request.APIVersions
-	results, err := pin.All(objects, options)
+// outcomeResults makes results of what a child answered. The warnings, each of which
+// counts once, stand with the first.
+func outcomeResults(path string, outcome *child.Outcome) ([]pin.Result, error) {
+	objects, err := manifest.DecodeTexts(path, outcome.Texts)
 	if err != nil {
-		return nil, fmt.Errorf("pin: %w", err)
+		return nil, fmt.Errorf("read what was rendered: %w", err)
+	}
+	if len(objects) != len(outcome.Changes) {
+		return nil, fmt.Errorf("read what was rendered: %d objects came with the changes of %d", len(objects), len(outcome.Changes))
+	}
+	results := make([]pin.Result, len(objects))
+	for i, object := range objects {
+		results[i] = pin.Result{Object: object, Changes: outcome.Changes[i]}
+	}
+	for _, warning := range outcome.Warnings {
+		results[0].Warnings = append(results[0].Warnings, pin.Warning{Kind: warning.Kind, Obstacle: warning.Obstacle, Text: warning.Text})
 	}
 	return results, nil
 }

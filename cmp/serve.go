@@ -18,8 +18,10 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/moorpin/moorpin/cmp/receive"
+	"github.com/moorpin/moorpin/cmp/render"
 	"github.com/moorpin/moorpin/cmp/server"
 	"github.com/moorpin/moorpin/pkg/cli"
+	"github.com/moorpin/moorpin/pkg/confine"
 	"github.com/moorpin/moorpin/pkg/kube"
 	"github.com/moorpin/moorpin/pkg/schema"
 )
@@ -33,7 +35,7 @@ type serving struct {
 	live                           string
 	liveWait, grace                time.Duration
 	discovery                      bool
-	parallelism, queue             int
+	queue                          int
 	metricsAddress                 string
 	logFormat, logLevel            string
 	limits                         receive.Limits
@@ -69,20 +71,6 @@ func serveCommand() *cobra.Command {
 	return command
 }
 
-// gcPercent lets the heap grow further between collections than Go does by itself:
-// a render makes much garbage on a small live heap, and half of its time would go to
-// collecting it. GOGC overrides it.
-const gcPercent = 400
-
-// tuneMemory is called once the schemas are read, which takes several times the
-// memory that they need afterwards: it is given back first.
-func tuneMemory() {
-	debug.FreeOSMemory()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-}
-
 // run serves until ctx ends.
 func (s *serving) run(ctx context.Context, logs io.Writer) (err error) {
 	log, err := cli.Logger(logs, s.logFormat, s.logLevel)
@@ -103,27 +91,44 @@ func (s *serving) run(ctx context.Context, logs io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, work.Close()) }()
-	renderer, err := s.open(work)
+	rules, err := s.rulesText()
 	if err != nil {
 		return err
 	}
-	err = renderer.CheckTools()
+	pool, err := s.open(work, rules, s.limits, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Close()) }()
+	err = render.CheckTools()
 	if err != nil {
 		log.Warn("not every kind of source can be rendered", "error", err)
 	}
 	metrics := server.NewMetrics()
+	tellConfinement(pool.Status(), metrics, log)
 	schemas, err := s.schemas(ctx, options.Schemas, metrics, log)
 	if err != nil {
 		return err
 	}
-	tuneMemory()
-	log.Info("starting", "pin", options.Mode, "crdsOfFolders", folderCRDs(options.Schemas), "discovery", s.discovery, "parallelism", s.parallelism)
+	// Reading the schemas takes several times the memory that they need afterwards.
+	debug.FreeOSMemory()
+	log.Info("starting", "pin", options.Mode, "crdsOfFolders", folderCRDs(options.Schemas), "discovery", s.discovery, "parallelism", s.parallelism, "maxRenderMemory", s.memoryBound())
 	plugin := server.New(server.Options{
-		Renderer: renderer, Schemas: schemas, Mode: options.Mode, Rules: options.Rules,
-		Discovery: s.discovery, TreeDir: work.Trees, Limits: s.limits,
+		Take:    func(ctx context.Context) (server.Slot, error) { return pool.Take(ctx) },
+		Schemas: schemas, Mode: options.Mode, Discovery: s.discovery, Limits: s.limits,
 		Parallelism: s.parallelism, Queue: s.queue, Log: log, Metrics: metrics,
 	})
 	return s.listen(ctx, plugin, metrics, log)
+}
+
+// tellConfinement says in the log and in the metrics whether renders are confined.
+func tellConfinement(status confine.Status, metrics *server.Metrics, log *slog.Logger) {
+	metrics.Gauge("cmp_confined", "1 when what renders is confined by Landlock, 0 when it could read whatever the sidecar can.", func() float64 { return truth(status.Confined) })
+	if status.Confined {
+		log.Info("what renders is confined", "landlock", status.ABI)
+		return
+	}
+	log.Warn("what renders is not confined: checks alone keep a repository from reading what the sidecar can read, its token included", "reason", status.Reason)
 }
 
 // validName is what Argo CD takes for the name or the version of a plugin.

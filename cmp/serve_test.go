@@ -25,7 +25,7 @@ func TestServe(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder)
 	work, metrics := filepath.Join(t.TempDir(), "work"), freeAddress(t)
-	leftover := filepath.Join(work, "trees", "left", "over")
+	leftover := filepath.Join(work, "slots", "left", "over")
 	err := os.MkdirAll(leftover, 0o700)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestServe(t *testing.T) {
 	if code, errs := stop(); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, errs)
 	}
-	for _, gone := range []string{socket, filepath.Join(work, "trees"), filepath.Join(work, "tools")} {
+	for _, gone := range []string{socket, filepath.Join(work, "slots")} {
 		_, err := os.Lstat(gone)
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is still there: %v", gone, err)

@@ -15,8 +15,8 @@ import (
 type workDir struct {
 	lock *os.File
 
-	// Trees holds the private copies, Tools the rest.
-	Trees, Tools string
+	// Slots holds a folder for each child that renders.
+	Slots string
 }
 
 // openWorkDir takes the folder for this process and removes what an earlier
@@ -34,19 +34,17 @@ func openWorkDir(path string) (*workDir, error) {
 	if err != nil {
 		return nil, errors.Join(cli.Mistake(fmt.Errorf("another process works in %s: choose another folder with --work-dir (%w)", path, err)), lock.Close())
 	}
-	work := &workDir{lock: lock, Trees: filepath.Join(path, "trees"), Tools: filepath.Join(path, "tools")}
-	for _, folder := range []string{work.Trees, work.Tools} {
-		err = errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o700))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("clear the work folder: %w", err), lock.Close())
-		}
+	work := &workDir{lock: lock, Slots: filepath.Join(path, "slots")}
+	err = errors.Join(os.RemoveAll(work.Slots), os.Mkdir(work.Slots, 0o700))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("clear the work folder: %w", err), lock.Close())
 	}
 	return work, nil
 }
 
 // Close removes what is in the folder and gives it away.
 func (w *workDir) Close() error {
-	err := errors.Join(os.RemoveAll(w.Trees), os.RemoveAll(w.Tools), w.lock.Close())
+	err := errors.Join(os.RemoveAll(w.Slots), w.lock.Close())
 	if err != nil {
 		return fmt.Errorf("clear the work folder: %w", err)
 	}

@@ -48,7 +48,8 @@ const ratioFloor = 64 << 20
 // nameBytes is the longest name that file systems take.
 const nameBytes = 255
 
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns the limits with every zero replaced by its default.
+func (l Limits) WithDefaults() Limits {
 	l.ArchiveBytes = orDefault(l.ArchiveBytes, 2<<30)
 	l.TreeBytes = orDefault(l.TreeBytes, 8<<30)
 	l.Ratio = orDefault(l.Ratio, 200)

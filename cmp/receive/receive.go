@@ -52,7 +52,7 @@ type Tree struct {
 // Unpack receives a whole stream into a new directory below workDir, which is made
 // when missing. The caller removes the Tree. After an error nothing is left behind.
 func Unpack(ctx context.Context, stream Stream, workDir string, limits Limits) (*Tree, error) {
-	limits = limits.withDefaults()
+	limits = limits.WithDefaults()
 	incoming := listen(ctx, stream)
 	defer incoming.close()
 
@@ -78,7 +78,7 @@ func Drain(ctx context.Context, stream Stream, limits Limits) (Metadata, error) 
 	incoming := listen(ctx, stream)
 	defer incoming.close()
 
-	metadata, err := receiveMetadata(incoming, limits.withDefaults())
+	metadata, err := receiveMetadata(incoming, limits.WithDefaults())
 	if err != nil {
 		return Metadata{}, errors.Join(err, incoming.drainAfter(err))
 	}
@@ -89,7 +89,7 @@ func Drain(ctx context.Context, stream Stream, limits Limits) (Metadata, error) 
 // under the same rules and limits as [Unpack]; sockets, pipes and devices are left
 // out, as Argo CD's sender does. dir may be a link, but none that leads into workDir.
 func Copy(ctx context.Context, dir, workDir string, limits Limits) (*Tree, error) {
-	return build(workDir, limits.withDefaults(), func(into *builder) error {
+	return build(workDir, limits.WithDefaults(), func(into *builder) error {
 		return copyDir(ctx, dir, into)
 	})
 }

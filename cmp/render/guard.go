@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"github.com/argoproj/argo-cd/v2/util/kustomize"
-	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/manifest"
 )
@@ -50,7 +47,43 @@ func (j *job) guardHelm(helm *v1alpha1.ApplicationSourceHelm) error {
 			return refuseReference("helm.fileParameters", parameter.Path)
 		}
 	}
-	return j.checkAliases(filepath.Join(j.app, "Chart.yaml"))
+	err = j.guardHelmArguments(helm)
+	if err != nil {
+		return err
+	}
+	return j.guardChart(j.app, map[string]bool{})
+}
+
+// guardHelmArguments refuses what Helm would split into more than one thing, or run as a
+// template. Argo CD makes name=value of each parameter and escapes commas in the value
+// alone; after a comma in the name of a file parameter, Helm reads whatever file comes
+// next. The name of the release is a template for Helm, with the environment in reach.
+func (j *job) guardHelmArguments(helm *v1alpha1.ApplicationSourceHelm) error {
+	for _, name := range []string{j.request.AppName, helm.ReleaseName} {
+		if strings.Contains(name, "{{") {
+			return refuse("helm.releaseName", "%q holds a template, which Helm would run; write the name itself", name)
+		}
+	}
+	for _, parameter := range helm.Parameters {
+		if !plainName(parameter.Name) {
+			return refuse("helm.parameters", "the name %q holds one of , = { } or an escape of another sign than a dot, so that Helm would take it for several; use helm.valuesObject", parameter.Name)
+		}
+	}
+	for _, parameter := range helm.FileParameters {
+		if !plainName(parameter.Name) {
+			return refuse("helm.fileParameters", "the name %q holds one of , = { } or an escape of another sign than a dot, so that Helm would take it for several", parameter.Name)
+		}
+		if strings.ContainsAny(j.env().Envsubst(parameter.Path), ",{}\\\n") {
+			return refuse("helm.fileParameters", "the path %q holds one of , { } or a backslash, at which Helm would split it; rename the file", parameter.Path)
+		}
+	}
+	return nil
+}
+
+// plainName reports whether Helm takes a name for one key: a dot may be escaped in it,
+// as in nodeSelector.kubernetes\.io/os.
+func plainName(name string) bool {
+	return !strings.ContainsAny(name, ",={}\n") && !strings.Contains(strings.ReplaceAll(name, `\.`, ""), `\`)
 }
 
 // isReference reports whether a path begins with $ and something that is not in the
@@ -86,7 +119,7 @@ func (j *job) guardKustomize(options *v1alpha1.ApplicationSourceKustomize) error
 	if err != nil {
 		return err
 	}
-	return j.guardKustomization()
+	return j.guardKustomization(j.app, map[string]bool{})
 }
 
 // guardArguments refuses values that kustomize would take for flags; Argo CD hands
@@ -111,38 +144,6 @@ func (j *job) guardArguments(options *v1alpha1.ApplicationSourceKustomize) error
 				return refuse(where, "%s begins with a dash, so that kustomize would take it for a flag", value)
 			}
 		}
-	}
-	return nil
-}
-
-// guardKustomization looks at the file that Argo CD may read itself. Charts in a
-// kustomization need --enable-helm, one of the build options that Argo CD does not
-// send to plugins, so that a configHome has no use but to have Helm load plugins
-// from the repository (GHSA-fw5c-w8rc-j7fx), should that ever change.
-func (j *job) guardKustomization() error {
-	for _, name := range kustomize.KustomizationNames {
-		file := filepath.Join(j.app, name)
-		text, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", name, err)
-		}
-		err = j.checkAliases(file)
-		if err != nil {
-			return err
-		}
-		var content struct {
-			HelmGlobals struct {
-				ConfigHome string `json:"configHome"`
-			} `json:"helmGlobals"`
-		}
-		// What does not parse is for kustomize to report.
-		if yaml.Unmarshal(text, &content) == nil && content.HelmGlobals.ConfigHome != "" {
-			return refuse(j.relative(file), "helmGlobals.configHome is not taken: Helm would load plugins, and run their commands, from a folder of the repository; remove it")
-		}
-		return nil
 	}
 	return nil
 }

@@ -24,23 +24,41 @@ func (j *job) guardJsonnet(programs []string, options v1alpha1.ApplicationSource
 		// As in Argo CD, a library is below the root of the repository.
 		importer.libraries = append(importer.libraries, filepath.Join(j.root, filepath.Join("/", library)))
 	}
+	err := j.guardVariables(importer, options, len(programs))
+	if err != nil {
+		return err
+	}
+	for _, program := range programs {
+		err := importer.checkFile(program)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guardVariables looks at the variables that are code. Argo CD substitutes the build
+// environment in them once for each program, each time in what the last time left, so
+// that "$$$${x}" is something else for each of the first three programs.
+func (j *job) guardVariables(importer *importer, options v1alpha1.ApplicationSourceJsonnet, programs int) error {
 	env := j.env()
 	for _, variables := range [][]v1alpha1.JsonnetVar{options.TLAs, options.ExtVars} {
 		for _, variable := range variables {
 			if !variable.Code {
 				continue
 			}
-			where := "directory.jsonnet: " + variable.Name
-			err := importer.checkProgram(where, "", env.Envsubst(variable.Value))
-			if err != nil {
-				return err
+			text := variable.Value
+			for range programs {
+				before := text
+				text = env.Envsubst(before)
+				err := importer.checkProgram("directory.jsonnet: "+variable.Name, "", text)
+				if err != nil {
+					return err
+				}
+				if text == before {
+					break
+				}
 			}
-		}
-	}
-	for _, program := range programs {
-		err := importer.checkFile(program)
-		if err != nil {
-			return err
 		}
 	}
 	return nil

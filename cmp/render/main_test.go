@@ -25,9 +25,6 @@ import (
 var renderer *render.Renderer
 
 func TestMain(m *testing.M) {
-	if render.IsChild() {
-		os.Exit(render.Child())
-	}
 	code, err := run(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "prepare the tests of package render:", err)
@@ -36,16 +33,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// run gives this process the environment that a child has: the checks are tried here
+// without anything that confines them.
 func run(m *testing.M) (code int, err error) {
 	err = keepCache()
 	if err != nil {
 		return 0, err
 	}
-	tools, err := controlplane.ToolPath(context.Background(), os.Stderr)
+	path, err := controlplane.ToolPath(context.Background(), os.Stderr)
 	if err != nil {
 		return 0, err
 	}
-	err = os.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	err = os.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if err != nil {
 		return 0, err
 	}
@@ -54,15 +53,20 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	// Argo CD's renderer, called natively, must find no plugins.
-	err = os.Setenv("ARGOCD_PLUGINSOCKFILEPATH", filepath.Join(work, "none"))
+	tools, err := render.PrepareTools(filepath.Join(work, "bin"))
 	if err != nil {
 		return 0, err
 	}
-	renderer, err = render.New(render.Config{WorkDir: work, Memory: 96 << 20})
+	home, temporary := filepath.Join(work, "home"), filepath.Join(work, "tmp")
+	for _, variable := range tools.Environment(home, temporary) {
+		name, value, _ := strings.Cut(variable, "=")
+		err = errors.Join(err, os.Setenv(name, value))
+	}
+	err = errors.Join(err, os.Mkdir(home, 0o700), os.Mkdir(temporary, 0o700))
 	if err != nil {
 		return 0, err
 	}
+	renderer = render.New(render.Config{Guards: tools.Guards, Temporary: temporary})
 	return m.Run(), nil
 }
 

@@ -37,8 +37,12 @@ func (j *job) explain(err error) error {
 	message = shortenCommand(message)
 	message = strings.ReplaceAll(message, j.root+"/", "")
 	message = strings.ReplaceAll(message, j.root, ".")
-	message = strings.ReplaceAll(message, j.renderer.guards+"/", "")
-	message = regexp.MustCompile(regexp.QuoteMeta(j.renderer.temporary)+`/[^\s:'"]*`).ReplaceAllString(message, "<temporary file>")
+	if guards := j.renderer.config.Guards; guards != "" {
+		message = strings.ReplaceAll(message, guards+"/", "")
+	}
+	if temporary := j.renderer.config.Temporary; temporary != "" {
+		message = regexp.MustCompile(regexp.QuoteMeta(temporary)+`/[^\s:'"]*`).ReplaceAllString(message, "<temporary file>")
+	}
 	return refuse(j.request.Path, "%s does not render: %s", j.kind, message)
 }
 

@@ -18,8 +18,11 @@
 // It refuses, with a [*Refusal], what a plugin cannot render as Argo CD would
 // (references to other sources, kustomize.version), and what would turn Git content
 // into commands or into reads outside the repository (GHSA-9v9p-x54c-58gc,
-// GHSA-fw5c-w8rc-j7fx, GHSA-m3vr-7329-44ww: arguments that begin with a dash,
-// helmGlobals.configHome, imports of Jsonnet that leave the repository).
+// GHSA-fw5c-w8rc-j7fx, GHSA-m3vr-7329-44ww: arguments that begin with a dash or hold
+// what the tool would split them at, templates in the release's name,
+// helmGlobals.configHome, imports, bases and charts that leave the repository). These
+// checks are the second line: the first is that the process around them is confined
+// (docs/decisions/0008-confinement.md).
 package render
 
 import (
@@ -27,7 +30,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
-	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -61,99 +63,62 @@ type Request struct {
 	APIVersions []string
 	// Pin is the plugin parameter of that name: all, atomic, none, or empty.
 	Pin string
-	// Release, where set, is called exactly once, when nothing uses Root any more:
-	// after Run has returned, when the context ends first.
-	Release func() `json:"-"`
 }
 
-// Renderer renders requests, several at a time if need be. [New] makes one.
+// Renderer renders requests, one after the other. [New] makes one.
 type Renderer struct {
 	config        Config
 	directorySize resource.Quantity
-	// guards and temporary are folders that messages should not name.
-	guards, temporary string
+	ranPrograms   bool
 }
 
-// Run renders one request and calls request.Release in every case. What it
-// returns has the app's folder as its origin, and the number of the object as the
-// document. Mistakes of the user, and with them whatever Argo CD's renderer
-// complains about, are a [*Refusal] or a [*manifest.Error].
+// RanPrograms reports whether the last render ran what the user programs: Jsonnet,
+// charts, kustomizations. Plain manifests are only read.
+func (r *Renderer) RanPrograms() bool { return r.ranPrograms }
+
+// Run renders one request, and changes the private copy on the way. What it returns has
+// the app's folder as its origin, and the number of the object as the document. Mistakes
+// of the user, and with them whatever Argo CD's renderer complains about, are a
+// [*Refusal] or a [*manifest.Error].
 //
-// When ctx ends first, Run returns at once. It kills helm, kustomize and the process
-// that Jsonnet runs in, and releases Root after them.
-func (r *Renderer) Run(ctx context.Context, request Request) ([]manifest.Object, error) {
-	start := time.Now()
-	done := make(chan outcome, 1)
-	go func() {
-		result := r.render(ctx, request)
-		if request.Release != nil {
-			request.Release()
+// Run may use up the memory and the stack of its process, and cannot be stopped: a
+// Jsonnet program or a chart can have it do so. It is called where that harms nobody, in
+// a process of package confine.
+func (r *Renderer) Run(ctx context.Context, request Request) (objects []manifest.Object, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			objects, err = nil, NewBreakdown(cause, debug.Stack())
 		}
-		done <- result
 	}()
-	select {
-	case result := <-done:
-		return result.objects, result.err
-	case <-ctx.Done():
-		go killUntil(request.Root, done)
-		return nil, fmt.Errorf("render %s: %w after %s; raise Argo CD's timeout for plugins or make the render faster",
-			request.Path, context.Cause(ctx), time.Since(start).Round(time.Millisecond))
+	r.ranPrograms = true
+	job, err := r.prepare(request)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// killUntil kills the tools that work below root until the renderer has noticed.
-func killUntil(root string, done <-chan outcome) {
-	for {
-		killBelow(root)
-		select {
-		case <-done:
-			return
-		case <-time.After(50 * time.Millisecond):
-		}
+	r.ranPrograms = job.kind != v1alpha1.ApplicationSourceTypeDirectory || len(job.programs) > 0
+	manifests, err := job.generate(ctx)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// outcome is what became of a request.
-type outcome struct {
-	objects []manifest.Object
-	err     error
+	return job.objects(manifests)
 }
 
 // Breakdown is a panic in Argo CD's renderer, which must not end the process.
 type Breakdown struct { //nolint:errname // it reads as what it is: render.Breakdown.
 	// Stack is for the log: it tells whoever mends it where it happened.
 	Stack []byte
-	cause any
+	// Cause says what went wrong.
+	Cause string
+}
+
+// NewBreakdown makes an error of what was recovered.
+func NewBreakdown(cause any, stack []byte) *Breakdown {
+	return &Breakdown{Stack: stack, Cause: fmt.Sprint(cause)}
 }
 
 // Error returns the sentence for people.
 func (e *Breakdown) Error() string {
-	return fmt.Sprintf("the renderer broke down: %v; this is a fault of Moorpin or Argo CD, please report it with the plugin's log", e.cause)
-}
-
-func (r *Renderer) render(ctx context.Context, request Request) (result outcome) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			result = outcome{err: &Breakdown{Stack: debug.Stack(), cause: cause}}
-		}
-	}()
-	job, err := r.prepare(request)
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		return outcome{err: err}
-	}
-	generate := job.generate
-	if job.needsChild() {
-		generate = job.generateInChild
-	}
-	manifests, err := generate(ctx)
-	if err != nil {
-		return outcome{err: err}
-	}
-	objects, err := job.objects(manifests)
-	return outcome{objects: objects, err: err}
+	return "the renderer broke down: " + e.Cause + "; this is a fault of Moorpin or Argo CD, please report it with the plugin's log"
 }
 
 // objects decodes what was rendered.

@@ -1,17 +1,13 @@
 package render_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/sirupsen/logrus"
 
@@ -97,170 +93,9 @@ func TestNothingIsLogged(t *testing.T) {
 	}
 }
 
-// slowTool puts a tool first in PATH that starts a child and waits. Each of the two
-// appends its id to the returned file.
-func slowTool(t *testing.T, name string) string {
-	t.Helper()
-	folder := t.TempDir()
-	ids := filepath.Join(folder, "ids")
-	script := fmt.Sprintf("#!/bin/sh\necho $$ >> %[1]s\nsh -c 'echo $$ >> %[1]s; exec sleep 300'\n", ids)
-	check(t, os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700))
-	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
-	return ids
-}
-
-func await(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 1000 {
-		if done() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("waited in vain until %s", what)
-}
-
-func idsIn(t *testing.T, file string) []int {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	var ids []int
-	for field := range strings.FieldsSeq(string(text)) {
-		id, err := strconv.Atoi(field)
-		check(t, err)
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-// When the context ends, Run returns at once, the tool and what it started are
-// killed, and only then the private copy is released.
-func TestContextEnds(t *testing.T) {
-	for tool, app := range map[string]string{"helm": "helm", "kustomize": "kustomize/plain"} {
-		t.Run(tool, func(t *testing.T) {
-			ids := slowTool(t, tool)
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var released atomic.Int32
-			request := sourceCase{path: app}.request(fixture(t, app, nil))
-			request.Release = func() { released.Add(1) }
-			failed := make(chan error, 1)
-			go func() {
-				_, err := renderer.Run(ctx, request)
-				failed <- err
-			}()
-			await(t, "the tool runs", func() bool { return len(idsIn(t, ids)) == 2 })
-			if released.Load() != 0 {
-				t.Error("released while the tool runs")
-			}
-			cancel()
-			err := <-failed
-			if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), app) {
-				t.Errorf("got %v", err)
-			}
-			await(t, "the copy is released", func() bool { return released.Load() == 1 })
-			for _, id := range idsIn(t, ids) {
-				await(t, "the process ends", func() bool { return !running(id) })
-			}
-			if released.Load() != 1 {
-				t.Errorf("released %d times", released.Load())
-			}
-		})
-	}
-}
-
-// running reports whether a process has neither ended nor become a zombie.
-func running(id int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
-	_, state, _ := strings.Cut(string(text), ") ")
-	return err == nil && !strings.HasPrefix(state, "Z")
-}
-
-// Charts in one folder render side by side, which shows that Argo CD's renderer was
-// told to keep no lock for each folder: it would keep them for ever.
-func TestNoLockPerFolder(t *testing.T) {
-	ids := slowTool(t, "helm")
-	root := fixture(t, "helm", nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	for range 2 {
-		go func() {
-			_, _ = renderer.Run(ctx, sourceCase{path: "helm"}.request(root))
-			ended <- struct{}{}
-		}()
-	}
-	await(t, "both tools run", func() bool { return len(idsIn(t, ids)) == 4 })
-	cancel()
-	<-ended
-	<-ended
-}
-
-// Other renders go on when one is killed.
-func TestKillIsNarrow(t *testing.T) {
-	ids := slowTool(t, "helm")
-	neighbour := sourceCase{path: "helm"}.request(fixture(t, "helm", nil))
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		_, _ = renderer.Run(ctx, neighbour)
-		close(ended)
-	}()
-	defer func() { <-ended }()
-	defer cancel()
-	await(t, "the neighbour's tool runs", func() bool { return len(idsIn(t, ids)) == 2 })
-
-	short, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer stop()
-	released := make(chan struct{})
-	request := sourceCase{path: "helm"}.request(fixture(t, "helm", nil))
-	request.Release = func() { close(released) }
-	_, err := renderer.Run(short, request)
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	<-released
-	for _, id := range idsIn(t, ids)[:2] {
-		if !running(id) {
-			t.Errorf("the neighbour's process %d was killed", id)
-		}
-	}
-}
-
-func TestReleaseAlways(t *testing.T) {
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	cases := map[string]struct {
-		ctx  context.Context
-		path string
-	}{
-		"rendered": {t.Context(), "directory/plain"},
-		"refused":  {t.Context(), "gone"},
-		"broken":   {t.Context(), "broken"},
-		"too late": {cancelled, "directory/plain"},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			released := make(chan struct{})
-			request := sourceCase{path: test.path}.request(fixture(t, "directory", map[string]string{"broken/app.yaml": "kind: A\n---\nkind: ["}))
-			request.Release = func() { close(released) } // a second call panics
-			_, err := renderer.Run(test.ctx, request)
-			if (err == nil) != (name == "rendered") {
-				t.Errorf("got %v", err)
-			}
-			select {
-			case <-released:
-			case <-time.After(10 * time.Second):
-				t.Error("never released")
-			}
-		})
-	}
-}
-
 func TestMissingTools(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if err := renderer.CheckTools(); err == nil || !strings.Contains(err.Error(), "helm is needed") || !strings.Contains(err.Error(), "kustomize is needed") {
+	if err := render.CheckTools(); err == nil || !strings.Contains(err.Error(), "helm is needed") || !strings.Contains(err.Error(), "kustomize is needed") {
 		t.Errorf("got %v", err)
 	}
 	for _, app := range []string{"helm", "kustomize/plain"} {
@@ -338,63 +173,4 @@ spec:
 			check(b, err)
 		}
 	})
-}
-
-// Programs that would end or hold this process end their own, and are the user's mistake.
-func TestProgramsRunApart(t *testing.T) {
-	tests := map[string]struct{ reason, program, says string }{
-		"stack":      {reason: "a stack overflow ends a Go process", program: "local f(x) = if x > 0 then f(1) tailstrict else 0; f(1)", says: "broke down"},
-		"deep":       {reason: "the parser overflows too", program: strings.Repeat("(", 1_000_000), says: "broke down"},
-		"panic":      {reason: "the library panics", program: "{b: super[self.x]}", says: "broke down"},
-		"memory":     {reason: "memory is bounded", program: "{kind: 'A', x: [a for a in std.range(1, 100000000)]}", says: "bytes of memory"},
-		"outside":    {reason: "imports stay inside", program: "{x: importstr '/etc/hostname'}", says: "no file of this repository"},
-		"in asserts": {reason: "also where the library's walk does not look", program: "{assert false : importstr '/etc/hostname'}", says: "no file of this repository"},
-		"in locals":  {reason: "and in local objects", program: "local a = {assert std.length(importstr '/etc/hostname') > 0}; a + {kind: 'A'}", says: "no file of this repository"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			request := sourceCase{path: "a"}.request(fixture(t, "a", map[string]string{"a/a.jsonnet": test.program}))
-			objects, err := renderer.Run(t.Context(), request)
-			var refusal *render.Refusal
-			if !errors.As(err, &refusal) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%s: %d objects, %v", test.reason, len(objects), err)
-			}
-			t.Log(err)
-		})
-	}
-}
-
-// A program that does not end gives everything back when its time is over.
-func TestSlowProgramEnds(t *testing.T) {
-	program := "{x: std.length([1 for a in std.range(1, 3000) for b in std.range(1, 3000) for c in std.range(1, 3000) if a * b * c < 0])}"
-	request := sourceCase{path: "a"}.request(fixture(t, "a", map[string]string{"a/a.jsonnet": program}))
-	released := make(chan struct{})
-	request.Release = func() { close(released) }
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := renderer.Run(ctx, request); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("want the deadline, got %v", err)
-	}
-	select {
-	case <-released:
-	case <-time.After(5 * time.Second):
-		t.Error("the private copy is still held")
-	}
-}
-
-// What Helm prints is bounded as what is in files.
-func TestHelmBomb(t *testing.T) {
-	text := strings.Repeat("x", 1<<20)
-	template := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: &a " + text + "\n"
-	for i := range 150 {
-		template += fmt.Sprintf("  b%d: *a\n", i)
-	}
-	request := sourceCase{path: "h"}.request(fixture(t, "h", map[string]string{
-		"h/Chart.yaml": "apiVersion: v2\nname: h\nversion: 1.0.0\n", "h/templates/a.yaml": template,
-	}))
-	objects, err := renderer.Run(t.Context(), request)
-	if _, found := errors.AsType[*render.Refusal](err); !found {
-		t.Errorf("%d objects, %v", len(objects), err)
-	}
-	t.Log(err)
 }

@@ -17,17 +17,37 @@ import (
 	"github.com/argoproj/argo-cd/v2/util/cmp"
 	grpc_retry "github.com/grpc-ecosystem/go-grpc-middleware/retry"
 
+	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/render"
 	"github.com/moorpin/moorpin/pkg/manifest"
+	"github.com/moorpin/moorpin/pkg/pin"
 	"github.com/moorpin/moorpin/pkg/schema"
 )
 
-// rendererFunc is a renderer that releases the private copy itself.
+// rendererFunc stands for a confined child: it renders in this process.
 type rendererFunc func(ctx context.Context, request render.Request) ([]manifest.Object, error)
 
 func (f rendererFunc) Run(ctx context.Context, request render.Request) ([]manifest.Object, error) {
-	defer request.Release()
 	return f(ctx, request)
+}
+
+// slot pins in this process what a renderer renders, and ends with the context, as a
+// child that is killed does.
+type slot struct {
+	folder   string
+	renderer child.Runner
+}
+
+func (s *slot) Folder() string { return s.folder }
+
+func (s *slot) Do(ctx context.Context, task child.Task, schemas schema.Lookup) (*child.Outcome, error) {
+	return child.Perform(ctx, task, s.renderer, pin.Options{Schemas: schemas})
+}
+
+func (s *slot) Release() {
+	if err := os.RemoveAll(s.folder); err != nil {
+		panic(err)
+	}
 }
 
 // readFiles renders by reading the files of the app's folder.
@@ -63,12 +83,16 @@ type sidecar struct {
 
 // startSidecar runs a server on a socket of its own until the test ends.
 // change adapts the options.
-func startSidecar(t *testing.T, renderer Renderer, change func(*Options)) *sidecar {
+func startSidecar(t *testing.T, renderer child.Runner, change func(*Options)) *sidecar {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir()) // Argo CD's sender leaves a folder behind for each tarball
 	s := &sidecar{trees: t.TempDir(), log: &lockedBuffer{}, metrics: NewMetrics(), stopped: make(chan error, 1)}
 	options := Options{
-		Renderer: renderer, Schemas: func() schema.Lookup { return schema.NewSet(widget(t)) }, TreeDir: s.trees,
+		Take: func(context.Context) (Slot, error) {
+			folder, err := os.MkdirTemp(s.trees, "slot-")
+			return &slot{folder: folder, renderer: renderer}, err
+		},
+		Schemas:     func() schema.Lookup { return schema.NewSet(widget(t)) },
 		Parallelism: 2, Queue: 2, Log: slog.New(slog.NewJSONHandler(s.log, nil)), Metrics: s.metrics,
 	}
 	if change != nil {

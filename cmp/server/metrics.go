@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/moorpin/moorpin/pkg/pin"
+	"github.com/moorpin/moorpin/cmp/child"
 )
 
 // maxKinds bounds the values of the label "kind"; kinds beyond it count as
@@ -72,13 +72,13 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// count counts one changed field of a kind.
-func (m *Metrics) count(kind string, action pin.Action) {
-	switch action {
-	case pin.Pinned, pin.NullReplaced:
-		m.pinned.WithLabelValues(kind).Inc()
-	case pin.Dropped, pin.NullDropped:
-		m.dropped.WithLabelValues(kind).Inc()
+// count counts the changed fields of a kind.
+func (m *Metrics) count(kind string, count child.KindCount) {
+	if pinned := count.Pinned + count.NullsReplaced; pinned > 0 {
+		m.pinned.WithLabelValues(kind).Add(float64(pinned))
+	}
+	if dropped := count.Dropped + count.NullsDropped; dropped > 0 {
+		m.dropped.WithLabelValues(kind).Add(float64(dropped))
 	}
 }
 

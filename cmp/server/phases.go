@@ -48,6 +48,14 @@ func (p *phases) begin(name string) {
 	p.current, p.since = name, time.Now()
 }
 
+// move gives a part of the phase that ended last to one of its own, behind it.
+func (p *phases) move(name string, part time.Duration) {
+	last := len(p.took) - 1
+	part = min(max(part, 0), p.took[last])
+	p.took[last] -= part
+	p.names, p.took = append(p.names, name), append(p.took, part)
+}
+
 // end ends the running phase, if there is one.
 func (p *phases) end() {
 	if p.current == "" {

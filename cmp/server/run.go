@@ -9,10 +9,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/receive"
 	"github.com/moorpin/moorpin/cmp/render"
 	"github.com/moorpin/moorpin/pkg/manifest"
-	"github.com/moorpin/moorpin/pkg/pin"
 )
 
 // The variables of the caller that the log names a request by.
@@ -56,41 +56,24 @@ func (r *run) received(tree *receive.Tree) {
 	r.env, r.path, r.files, r.bytes = tree.Metadata.Env, tree.Metadata.AppRelPath, tree.Files, tree.Bytes
 }
 
-// pinned counts what pinning did, and says once for each kind and reason what
-// passed unchanged: that cannot travel in the answer.
-func (s *service) pinned(run *run, results []pin.Result) {
+// finished counts what pinning did, and says once for each kind and reason what passed
+// unchanged: that cannot travel in the answer.
+func (s *service) finished(run *run, outcome *child.Outcome) {
 	metrics := s.options.Metrics
-	said := map[string]bool{}
-	for _, result := range results {
-		kind := metrics.kinds.label(result.Object.Kind().GroupKind())
-		for _, change := range result.Changes {
-			run.counts.add(change.Action)
-			metrics.count(kind, change.Action)
-		}
-		for _, warning := range result.Warnings {
-			metrics.warnings.WithLabelValues(kind, string(warning.Obstacle)).Inc()
-			if !said[warning.Text] && len(said) < maxWarnings {
-				s.options.Log.Warn(warning.Text, "application", run.env[envName], "revision", run.env[envRevision])
-			}
-			said[warning.Text] = true
-		}
-		if len(result.Warnings) > 0 {
-			run.counts.warned++
+	for _, count := range outcome.Kinds {
+		metrics.count(metrics.kinds.label(count.GroupKind), count)
+		run.counts.pinned += count.Pinned
+		run.counts.dropped += count.Dropped
+		run.counts.nulls += count.NullsReplaced + count.NullsDropped
+	}
+	for i, warning := range outcome.Warnings {
+		metrics.warnings.WithLabelValues(metrics.kinds.label(warning.Kind.GroupKind()), string(warning.Obstacle)).Add(float64(warning.Objects))
+		if i < maxWarnings {
+			s.options.Log.Warn(warning.Text, "application", run.env[envName], "revision", run.env[envRevision])
 		}
 	}
-	run.counts.objects = len(results)
-	metrics.objects.Add(float64(len(results)))
-}
-
-func (c *counts) add(action pin.Action) {
-	switch action {
-	case pin.Pinned:
-		c.pinned++
-	case pin.Dropped:
-		c.dropped++
-	case pin.NullReplaced, pin.NullDropped:
-		c.nulls++
-	}
+	run.counts.warned, run.counts.objects = outcome.Warned, len(outcome.Texts)
+	metrics.objects.Add(float64(len(outcome.Texts)))
 }
 
 // finish ends the run: it turns the error into the caller's status, observes

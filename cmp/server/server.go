@@ -2,8 +2,9 @@
 // natively: one long-lived gRPC server on a unix socket, where the stock
 // sidecar starts a command for every request.
 //
-// A request is one straight line: wait for a turn, receive the tarball,
-// render it with Argo CD's own renderer, pin the result, answer. The server
+// A request is one straight line: wait for a turn and a confined child, receive the
+// tarball, have the child render it with Argo CD's own renderer and pin the result,
+// answer. Of what is in a repository, this process only unpacks the files. The server
 // answers a little before the caller's deadline, with the time that each step
 // took; it reads a refused request to its end, because repo-server loses the
 // message of an error that comes while it still sends; it bounds how many
@@ -39,21 +40,17 @@ import (
 	"github.com/moorpin/moorpin/pkg/schema"
 )
 
-// Options is what a server needs. Renderer, Schemas, TreeDir, Log and Metrics
-// are required.
+// Options is what a server needs. Take, Schemas, Log and Metrics are required.
 type Options struct {
-	Renderer Renderer
+	// Take gives a request its child; the server asks for no more than Parallelism at once.
+	Take func(ctx context.Context) (Slot, error)
 	// Schemas gives the schemas that are in force; it is called once a request.
 	Schemas func() schema.Lookup
 	// Mode is what is pinned when a request does not say so itself.
 	Mode pin.Mode
-	// Rules is the dropping table and the exclusions; nil stands for the built-in ones.
-	Rules *pin.Rules
 	// Discovery offers the plugin to Applications that name none.
 	Discovery bool
-	// TreeDir is the folder of the private copies of repositories.
-	TreeDir string
-	Limits  receive.Limits
+	Limits    receive.Limits
 	// Parallelism bounds the requests that work at once, Queue those that wait.
 	Parallelism, Queue int
 	Log                *slog.Logger

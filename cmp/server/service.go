@@ -3,22 +3,23 @@ package server
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/argoproj/argo-cd/v2/cmpserver/apiclient"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/receive"
-	"github.com/moorpin/moorpin/cmp/render"
-	"github.com/moorpin/moorpin/pkg/manifest"
-	"github.com/moorpin/moorpin/pkg/pin"
+	"github.com/moorpin/moorpin/pkg/schema"
 )
 
-// Renderer turns one source of one Application into objects, and calls
-// request.Release once nothing uses the private copy any more. Outside tests
-// it is a [render.Renderer].
-type Renderer interface {
-	Run(ctx context.Context, request render.Request) ([]manifest.Object, error)
+// Slot is a confined child that a request has to itself, with a folder in which the
+// private copy of its repository lies. Outside tests it is a [child.Slot].
+type Slot interface {
+	Folder() string
+	// Do renders and pins. It returns soon after ctx ends.
+	Do(ctx context.Context, task child.Task, schemas schema.Lookup) (*child.Outcome, error)
+	// Release gives the child back and removes what lies in its folder.
+	Release()
 }
 
 // service answers the four methods of Argo CD's plugin protocol.
@@ -85,45 +86,40 @@ func (s *service) drained(stream contextStream, rpc string, answer func() error)
 	return s.finish(ctx, run, answer())
 }
 
-// generate is the use case: wait for a turn, receive, render, pin.
+// generate is the use case: wait for a turn, receive, render and pin.
 func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apiclient.ManifestResponse, error) {
 	run.phases.begin(phaseWait)
 	err := s.turn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// The turn ends when both the answer and the renderer have: helm may go on
-	// for a while after a deadline.
-	done := last(2, s.gate.leave)
-	defer done()
-	received := false
-	defer func() {
-		if !received {
-			done()
-		}
-	}()
+	defer s.gate.leave()
+	slot, err := s.options.Take(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer slot.Release()
 
 	run.phases.begin(phaseReceive)
-	tree, err := receive.Unpack(ctx, from, s.options.TreeDir, s.options.Limits)
+	tree, err := receive.Unpack(ctx, from, slot.Folder(), s.options.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("receive: %w", err)
 	}
-	received = true
 	run.received(tree)
+	path, err := tree.AppPath()
+	if err != nil {
+		return nil, fmt.Errorf("render: find the app: %w", err)
+	}
 
 	run.phases.begin(phaseRender)
-	objects, request, err := s.render(ctx, tree, done)
+	outcome, err := slot.Do(ctx, child.Task{Root: tree.Dir, Path: path, Env: tree.Metadata.Env, Mode: s.options.Mode}, s.options.Schemas())
 	if err != nil {
-		return nil, fmt.Errorf("render: %w", err)
+		return nil, err //nolint:wrapcheck // the child has named the step
 	}
-
-	run.phases.begin(phasePin)
-	results, err := s.pin(objects, request)
-	if err != nil {
-		return nil, fmt.Errorf("pin: %w", err)
-	}
-	s.pinned(run, results)
-	return reply(results)
+	run.phases.end()
+	run.phases.move(phasePin, outcome.Pinning)
+	s.finished(run, outcome)
+	return &apiclient.ManifestResponse{Manifests: outcome.Texts}, nil
 }
 
 // turn waits for a turn, which gate.leave gives back.
@@ -131,70 +127,4 @@ func (s *service) turn(ctx context.Context) error {
 	ctx, cancel := patience(ctx)
 	defer cancel()
 	return s.gate.enter(ctx)
-}
-
-// render renders the tree's app. The tree is removed and done called when the
-// renderer is through with it, which may be later than the return.
-func (s *service) render(ctx context.Context, tree *receive.Tree, done func()) ([]manifest.Object, render.Request, error) {
-	release := func() {
-		defer done()
-		err := tree.Remove()
-		if err != nil {
-			s.options.Log.Error("a private copy stays on disk until the next start", "error", err)
-		}
-	}
-	taken := false
-	defer func() {
-		if !taken {
-			release()
-		}
-	}()
-	path, err := tree.AppPath()
-	if err != nil {
-		return nil, render.Request{}, fmt.Errorf("find the app: %w", err)
-	}
-	request, err := render.FromEnvironment(tree.Metadata.Env, tree.Dir, path)
-	if err != nil {
-		return nil, request, fmt.Errorf("read the environment: %w", err)
-	}
-	request.Release, taken = release, true
-	objects, err := s.options.Renderer.Run(ctx, request)
-	return objects, request, err //nolint:wrapcheck // generate names the step
-}
-
-// pin pins the objects as the request says, or else as the server was told.
-func (s *service) pin(objects []manifest.Object, request render.Request) ([]pin.Result, error) {
-	mode := s.options.Mode
-	if request.Pin != "" {
-		mode = pin.Mode(request.Pin)
-	}
-	results, err := pin.All(objects, pin.Options{
-		Mode: mode, Schemas: s.options.Schemas(), Rules: s.options.Rules, Served: request.APIVersions,
-	})
-	return results, err //nolint:wrapcheck // generate names the step
-}
-
-// reply encodes the objects, in the renderer's order. Repo-server splits each
-// text into objects again, so that one text an object is what it parses
-// fastest.
-func reply(results []pin.Result) (*apiclient.ManifestResponse, error) {
-	objects := make([]manifest.Object, len(results))
-	for i, result := range results {
-		objects[i] = result.Object
-	}
-	texts, err := manifest.EncodeTexts(objects)
-	if err != nil {
-		return nil, fmt.Errorf("answer: %w", err)
-	}
-	return &apiclient.ManifestResponse{Manifests: texts}, nil
-}
-
-// last returns a function that calls f at its nth call.
-func last(n int32, f func()) func() {
-	var calls atomic.Int32
-	return func() {
-		if calls.Add(1) == n {
-			f()
-		}
-	}
 }

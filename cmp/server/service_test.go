@@ -280,13 +280,11 @@ func TestTwoOverTheLimit(t *testing.T) {
 }
 
 func TestDeadline(t *testing.T) {
-	hold := make(chan struct{})
-	s := startSidecar(t, holding{hold}, func(o *Options) { o.Parallelism, o.Queue = 1, 0 })
+	s := startSidecar(t, rendererFunc(untilTheEnd), func(o *Options) { o.Parallelism, o.Queue = 1, 0 })
 	root := checkout(t, map[string]string{"web/w.yaml": smallWidget})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	plugin := s.client(t)
-	_, err := plugin.generate(ctx, root, "web")
+	_, err := s.client(t).generate(ctx, root, "web")
 	if ctx.Err() != nil {
 		t.Error("the answer came after the caller's deadline")
 	}
@@ -299,23 +297,10 @@ func TestDeadline(t *testing.T) {
 		}
 	}
 	t.Log(err)
-	_, err = plugin.generate(t.Context(), root, "web")
-	if status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("the turn was given away while the renderer still used the private copy: %v", err)
-	}
-	close(hold)
 	eventually(t, "the turn is free", func() bool { return gauge(t, s.metrics, "moorpin_cmp_working") == 0 })
 }
 
-// holding returns when its context ends and uses the private copy until told
-// otherwise, as helm may.
-type holding struct{ until chan struct{} }
-
-func (h holding) Run(ctx context.Context, request render.Request) ([]manifest.Object, error) {
-	go func() {
-		<-h.until
-		request.Release()
-	}()
+func untilTheEnd(ctx context.Context, _ render.Request) ([]manifest.Object, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

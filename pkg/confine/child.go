@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,6 +34,9 @@ type Child struct {
 	answers   *bufio.Reader
 	ended     chan struct{} // closed once the process is gone
 	complaint *complaint
+
+	// peak is the most memory that was seen.
+	peak atomic.Int64
 
 	mu       sync.Mutex
 	exceeded *Exceeded
@@ -209,7 +213,8 @@ func (c *Child) failure(err error) error {
 	switch {
 	case exceeded != nil:
 		return exceeded
-	case outOfMemory(said):
+	case OutOfMemory(said), said == "" && c.spec.Limits.Memory > 0 && c.peak.Load() > c.spec.Limits.Memory/2:
+		// A process that gets no more memory cannot always say so.
 		return &Exceeded{Bound: Memory, Limit: c.spec.Limits.Memory}
 	case outOfTime(state):
 		return &Exceeded{Bound: CPU, Limit: int64(c.spec.Limits.CPU)}
@@ -217,8 +222,8 @@ func (c *Child) failure(err error) error {
 	return &Died{Reason: cmp.Or(firstLine(said), fmt.Sprintf("%v (%v)", state, err)), Said: said}
 }
 
-// outOfMemory tells how a Go program ends when the kernel gives it no more.
-func outOfMemory(said string) bool {
+// OutOfMemory recognises what a Go program says when the kernel gives it no more memory.
+func OutOfMemory(said string) bool {
 	return strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory")
 }
 

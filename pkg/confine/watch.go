@@ -30,6 +30,7 @@ func (c *Child) watch(done <-chan struct{}) {
 		case <-ticks.C:
 		}
 		held, worked := usage(c.process.Process.Pid)
+		c.peak.Store(max(c.peak.Load(), held))
 		switch {
 		case limits.Memory > 0 && held > limits.Memory:
 			c.exceed(Memory, limits.Memory)

@@ -1,0 +1,129 @@
+package child
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	kjson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/manifest"
+)
+
+// message is what a child is asked to do.
+type message struct {
+	Render render.Config
+	// RulesFile and Rules are the file of --rules; empty where there is none.
+	RulesFile string
+	Rules     []byte
+	Task      Task
+}
+
+// answer is what a child says in the end. The texts of the outcome travel behind it.
+type answer struct {
+	Fault *fault `json:",omitempty"`
+	// Programs tells that programs of the user's may have run.
+	Programs bool
+	Outcome  Outcome
+}
+
+// fault is an error on its way from the child to its parent: the whole sentence, and what
+// the parent has to tell apart.
+type fault struct {
+	Text       string
+	Refused    *render.Refusal `json:",omitempty"`
+	Unreadable *manifest.Error `json:",omitempty"`
+	// Stack is that of a panic.
+	Stack []byte `json:",omitempty"`
+}
+
+func newFault(err error) *fault {
+	f := &fault{Text: err.Error()}
+	f.Refused, _ = errors.AsType[*render.Refusal](err)
+	f.Unreadable, _ = errors.AsType[*manifest.Error](err)
+	if broken, found := errors.AsType[*render.Breakdown](err); found {
+		f.Stack = broken.Stack
+	}
+	return f
+}
+
+// err is the error again.
+func (f *fault) err() error {
+	switch {
+	case f.Refused != nil:
+		return &told{f.Text, f.Refused}
+	case f.Unreadable != nil:
+		return &told{f.Text, f.Unreadable}
+	case f.Stack != nil:
+		return &told{f.Text, &render.Breakdown{Stack: f.Stack}}
+	}
+	return errors.New(f.Text)
+}
+
+// told is an error that a child told.
+type told struct {
+	text  string
+	cause error
+}
+
+func (e *told) Error() string { return e.text }
+func (e *told) Unwrap() error { return e.cause }
+
+// encode writes the answer: the length of its head, the head as JSON, and then each text
+// behind its length.
+func (a *answer) encode() ([]byte, error) {
+	texts := a.Outcome.Texts
+	a.Outcome.Texts = nil
+	head, err := json.Marshal(a)
+	if err != nil {
+		return nil, fmt.Errorf("encode the answer: %w", err)
+	}
+	size := 4 + len(head)
+	for _, text := range texts {
+		size += 4 + len(text)
+	}
+	encoded := appendPiece(make([]byte, 0, size), head)
+	for _, text := range texts {
+		encoded = appendPiece(encoded, text)
+	}
+	return encoded, nil
+}
+
+func appendPiece[Text string | []byte](to []byte, text Text) []byte {
+	return append(binary.BigEndian.AppendUint32(to, uint32(len(text))), text...) //nolint:gosec // answers are bounded far below 4 GiB.
+}
+
+// decodeAnswer reads what a child answered, which is not to be trusted.
+func decodeAnswer(text []byte) (*answer, error) {
+	head, rest, ok := cutPiece(text)
+	if !ok {
+		return nil, errors.New("the answer of the child is cut off")
+	}
+	decoded := &answer{}
+	// Whole numbers of the changes stay whole.
+	if err := kjson.Unmarshal(head, decoded); err != nil {
+		return nil, fmt.Errorf("read the answer of the child: %w", err)
+	}
+	for len(rest) > 0 {
+		var piece []byte
+		piece, rest, ok = cutPiece(rest)
+		if !ok {
+			return nil, errors.New("the answer of the child is cut off")
+		}
+		decoded.Outcome.Texts = append(decoded.Outcome.Texts, string(piece))
+	}
+	return decoded, nil
+}
+
+func cutPiece(text []byte) (piece, rest []byte, ok bool) {
+	if len(text) < 4 {
+		return nil, nil, false
+	}
+	size := uint64(binary.BigEndian.Uint32(text))
+	if size > uint64(len(text)-4) {
+		return nil, nil, false
+	}
+	return text[4 : 4+size], text[4+size:], true
+}
