@@ -69,7 +69,7 @@ func serve(t *testing.T, args ...string) (app, metrics string, stop func() strin
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan string, 1)
 	go func() {
-		code, _, errs := execute(ctx, "", append([]string{"serve", "--listen", app, "--metrics-listen", metrics, "--shutdown-delay", "0", "--log-format", "json"}, args...)...)
+		code, _, errs := execute(ctx, "", append([]string{"serve", "--listen", app, "--metrics-listen", metrics, "--shutdown-delay", "0", "--log-format", "json", "--worker-memory", workerMemory}, args...)...)
 		ended <- fmt.Sprint(code, " ", errs)
 	}()
 	stop = func() string { cancel(); return <-ended }
