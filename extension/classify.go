@@ -91,7 +91,7 @@ func (c *classifying) run(command *cobra.Command, path string) error {
 		return cli.Mistake(fmt.Errorf("read %s: %w", path, err))
 	}
 	report, err := fault.Contained(func() (*drift.Report, error) {
-		return drift.Classify(snapshot, drift.Options{Prove: c.prove, Context: command.Context()}) //nolint:contextcheck // the options hold it
+		return drift.Classify(snapshot, drift.Options{Prove: c.prove, Context: command.Context()})
 	})
 	if broken, ok := errors.AsType[*fault.PanicError](err); ok {
 		return fmt.Errorf("%s: %w; please report it:\n%s", path, err, broken.Stack)

@@ -79,7 +79,7 @@ func Summarise(ctx context.Context, apps iter.Seq2[map[string]any, error], optio
 	}
 	if s.options.Classify == nil {
 		s.options.Classify = func(ctx context.Context, snapshot *drift.Snapshot) (*drift.Report, error) {
-			return drift.Classify(snapshot, drift.Options{Context: ctx}) //nolint:contextcheck // the options hold it
+			return drift.Classify(snapshot, drift.Options{Context: ctx})
 		}
 	}
 	if s.options.Log == nil {
