@@ -45,6 +45,7 @@ test-full: packages check ## Run all tests with whole corpora instead of samples
 	@MOORPIN_ARGOCD=v3.1 go run ./e2e/controlplane/prepare
 	@MOORPIN_ARGOCD=v3.1 $(TOOL) gotestsum --format standard-verbose -- -count=1 -timeout 60m -p 1 $(PLANE)
 	@go test -count=1 ./pkg/pin -run TestLaws -objects 500
+	@go test -race -count=1 -timeout 40m -p 2 ./extension/... ./cmp/... ./pkg/...
 	@$(MAKE) test-ui
 
 .PHONY: check

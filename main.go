@@ -17,6 +17,7 @@ import (
 	"github.com/moorpin/moorpin/cmp"
 	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/extension"
+	"github.com/moorpin/moorpin/extension/worker"
 	"github.com/moorpin/moorpin/lua"
 )
 
@@ -35,6 +36,9 @@ Exit codes: 0 fine, 1 found something (only with --check), 2 your mistake,
 func main() {
 	if child.IsChild() {
 		os.Exit(child.Serve())
+	}
+	if worker.IsChild() {
+		os.Exit(worker.Child())
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -212,7 +212,8 @@ func (s *surveying) source(ctx context.Context, command *cobra.Command) (*source
 	}
 	options.Restarts = fleet.TreeRestarts(client)
 	if s.fields != fieldsNone {
-		options.Fields = explain(client)
+		collect := report.Options{Now: time.Now, Compared: true}
+		options.Fields = explain(report.NewService(report.ServiceOptions{Client: client, Collect: collect, Workers: s.parallel}))
 	}
 	if options.Settings, err = fleet.ServerSettings(client, time.Now)(ctx); err != nil {
 		return nil, err
@@ -231,21 +232,12 @@ func exact(patterns []string) string {
 
 // explain reads and classifies one Application. Nobody asks for the fixes of a fleet,
 // so none is proven.
-func explain(client *argocd.Client) func(context.Context, argocd.Ref) (*fleet.Explained, error) {
+func explain(service *report.Service) func(context.Context, argocd.Ref) (*fleet.Explained, error) {
 	return func(ctx context.Context, ref argocd.Ref) (*fleet.Explained, error) {
-		snapshot, warnings, err := report.Collect(ctx, client, ref, report.Options{Now: time.Now, Compared: true})
+		found, err := service.Survey(ctx, ref)
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the error names the step
 		}
-		// The rules of other people's Applications must not stop the view of all.
-		found, err := drift.Classify(ctx, snapshot, drift.Options{Guard: true})
-		if err != nil {
-			return nil, fmt.Errorf("classify: %w", err)
-		}
-		explained := &fleet.Explained{Report: found, Warnings: slices.Concat(warnings, found.Unheeded)}
-		for _, r := range snapshot.Resources {
-			explained.Read = append(explained.Read, r.ResourceRef)
-		}
-		return explained, nil
+		return &fleet.Explained{Report: found.Report, Read: found.Read, Warnings: slices.Concat(found.Warnings, found.Report.Unheeded)}, nil
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -183,7 +184,9 @@ func (a *assisting) overHTTP(ctx context.Context, server *sdk.Server, log *slog.
 	}
 	log.Info("serving", "what", "Model Context Protocol", "url", "http://"+listener.Addr().String()+mcp.Path)
 	failed := make(chan error, 1)
-	go func() { failed <- web.Serve(netutil.LimitListener(listener, mcpConnections)) }()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() { failed <- web.Serve(netutil.LimitListener(listener, mcpConnections)) })
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve HTTP: %w", err)

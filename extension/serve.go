@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/moorpin/moorpin/extension/api"
 	"github.com/moorpin/moorpin/extension/report"
+	"github.com/moorpin/moorpin/extension/worker"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/cli"
 )
@@ -88,14 +91,35 @@ func (s *serving) run(ctx context.Context, logs io.Writer) error {
 			return err
 		}
 	}
-	registry := newRegistry()
-	service, err := s.service(client, registry)
-	if err != nil {
-		return err
-	}
 	open, err := s.listening.open(ctx, log)
 	if err != nil {
 		return err
+	}
+	if s.bounds.workers == 0 {
+		s.bounds.workers = min(runtime.GOMAXPROCS(0), maxWorkers)
+	}
+	pool, err := s.bounds.pool(log)
+	if err != nil {
+		return errors.Join(err, open.close())
+	}
+	err = s.answer(ctx, open, parts{client: client, secrets: secrets, pool: pool, log: log})
+	return errors.Join(err, pool.Close())
+}
+
+// parts are what serving stands on. The client is nil where no Argo CD is named.
+type parts struct {
+	client  *argocd.Client
+	secrets *secretFiles
+	pool    *worker.Pool
+	log     *slog.Logger
+}
+
+// answer serves on the open ports until ctx ends, and until what it started has ended.
+func (s *serving) answer(ctx context.Context, open *ports, of parts) error {
+	registry, client, secrets, log := newRegistry(), of.client, of.secrets, of.log
+	service, err := s.service(of, registry)
+	if err != nil {
+		return errors.Join(err, open.close())
 	}
 	ready := func() bool { return !open.shuttingDown.Load() && len(secrets.current()) > 0 }
 	app, err := api.New(s.api(api.Options{
@@ -105,14 +129,16 @@ func (s *serving) run(ctx context.Context, logs io.Writer) error {
 	if err != nil {
 		return errors.Join(cli.Mistake(err), open.close())
 	}
-	scan, err := s.scanner(client, registry, log)
+	scan, err := s.scanner(backing{client, service}, registry, log)
 	if err != nil {
 		return errors.Join(err, open.close())
 	}
 	background, stop := context.WithCancel(context.WithoutCancel(ctx)) // until the last request is answered
+	var running sync.WaitGroup
+	defer running.Wait()
 	defer stop()
-	go secrets.watch(background, secretsPause)
-	go scan(ctx)
+	running.Go(func() { secrets.watch(background, secretsPause) })
+	running.Go(func() { scan(ctx) })
 	log.Info("starting", "token", client != nil, "namespaces", s.namespaces, "secrets", len(secrets.current()), "scan", s.scanning.interval.String())
 	return s.listening.serve(ctx, open, handlers{app: app, metrics: monitoring(registry, ready), timeout: s.bounds.timeout})
 }
@@ -138,7 +164,7 @@ func (s *serving) named() bool {
 }
 
 // service makes and keeps the reports.
-func (s *serving) service(client *argocd.Client, registry *prometheus.Registry) (*report.Service, error) {
+func (s *serving) service(of parts, registry *prometheus.Registry) (*report.Service, error) {
 	collect := report.Options{Now: time.Now, Compared: true}
 	if s.kubeconfig != "" || s.inCluster {
 		objects, err := cluster(s.kubeconfig)
@@ -152,9 +178,9 @@ func (s *serving) service(client *argocd.Client, registry *prometheus.Registry) 
 		return nil, err //nolint:wrapcheck // it names the step
 	}
 	return report.NewService(report.ServiceOptions{
-		Client: client, Collect: collect, Fresh: s.bounds.fresh, CacheBytes: int64(s.bounds.cache) << 20,
+		Client: of.client, Collect: collect, Classifier: of.pool, Fresh: s.bounds.fresh, CacheBytes: int64(s.bounds.cache) << 20,
 		Workers: s.bounds.workers, Queue: s.bounds.queue, Timeout: s.bounds.timeout - s.bounds.timeout/10,
-		Observe: observe,
+		SnapshotMemory: int64(s.bounds.workerMemory) << 20, CollectMemory: int64(s.bounds.collectMemory) << 20, Observe: observe,
 	}), nil
 }
 
@@ -206,11 +232,11 @@ func monitoring(registry *prometheus.Registry, ready func() bool) http.Handler {
 }
 
 // scanner is what scans the fleet in the background, or nothing.
-func (s *serving) scanner(client *argocd.Client, registry prometheus.Registerer, log *slog.Logger) (func(context.Context), error) {
-	if client == nil || s.scanning.interval == 0 {
+func (s *serving) scanner(from backing, registry prometheus.Registerer, log *slog.Logger) (func(context.Context), error) {
+	if from.client == nil || s.scanning.interval == 0 {
 		return func(context.Context) {}, nil
 	}
-	scanner, err := s.scanning.scanner(client, s.allowed(), registry, log)
+	scanner, err := s.scanning.scanner(from, s.allowed(), registry, log)
 	if err != nil {
 		return nil, fmt.Errorf("prepare the scan: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -110,9 +111,11 @@ func (l *listening) serve(ctx context.Context, p *ports, h handlers) error {
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 2)
+	var running sync.WaitGroup
+	defer running.Wait()
 	start := func(e *endpoint, what string) {
 		p.log.Info("serving", "what", what, "address", e.listener.Addr().String())
-		go func() { failed <- fmt.Errorf("serve the %s: %w", what, e.server.Serve(e.listener)) }()
+		running.Go(func() { failed <- fmt.Errorf("serve the %s: %w", what, e.server.Serve(e.listener)) })
 	}
 	if p.metrics != nil {
 		p.metrics.server = metricsServer(h.metrics, p.log)
@@ -144,6 +147,11 @@ func (l *listening) drain(ctx context.Context, p *ports, failed <-chan error) er
 	case err := <-failed:
 		return errors.Join(err, p.app.server.Close())
 	case <-time.After(l.delay):
+	}
+	select { // of two that are ready, the first select took any
+	case err := <-failed:
+		return errors.Join(err, p.app.server.Close())
+	default:
 	}
 	patience, cancel := context.WithTimeout(ctx, l.grace)
 	defer cancel()

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +69,7 @@ func serve(t *testing.T, args ...string) (app, metrics string, stop func() strin
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan string, 1)
 	go func() {
-		code, _, errs := execute(ctx, "", append([]string{"serve", "--listen", app, "--metrics-listen", metrics, "--shutdown-delay", "0", "--log-format", "json"}, args...)...)
+		code, _, errs := execute(ctx, "", append([]string{"serve", "--listen", app, "--metrics-listen", metrics, "--shutdown-delay", "0", "--log-format", "json", "--worker-memory", workerMemory}, args...)...)
 		ended <- fmt.Sprint(code, " ", errs)
 	}()
 	stop = func() string { cancel(); return <-ended }
@@ -185,4 +187,27 @@ func request(t *testing.T, q question) (status int, text string) {
 		t.Fatal(err)
 	}
 	return reply.StatusCode, string(data)
+}
+
+// TestServeEndsWhatItStarted: once serving has ended, nothing of it is still at work, and
+// no process that it started is left.
+func TestServeEndsWhatItStarted(t *testing.T) {
+	address, folder := argoCD(t, "right"), home(t)
+	secret := write(t, filepath.Join(folder, "secret"), proxySecret)
+	token := write(t, filepath.Join(folder, "token"), "right")
+	app, _, stop := serve(t, "--secret-file", secret, "--server", address, "--plaintext", "--auth-token-file", token, "--scan", "10s")
+	if status, body := request(t, question{http.MethodPost, "http://" + app + "/api/v1/classify", proxySecret, snapshotOf("live")}); status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	said := stop()
+	stacks := make([]byte, 4<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	for _, left := range []string{"secretFiles).watch", "Scanner).Run", "listening).serve"} {
+		if strings.Contains(string(stacks), "moorpin/extension") && strings.Contains(string(stacks), left) {
+			t.Errorf("%s is still at work after %s", left, said)
+		}
+	}
+	if children, err := filepath.Glob(filepath.Join(os.TempDir(), "moorpin-worker-*")); err != nil || len(children) > 0 {
+		t.Errorf("folders of processes are left: %v, %v", children, err)
+	}
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/moorpin/moorpin/pkg/argocd"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // api serves the routes.
 type api struct {
 	options  Options
 	limits   *limits
-	held     *budget
+	held     *weight.Budget // of the bytes of bodies, taken as they arrive: who sends slowly holds little
 	metrics  *metrics
 	document []byte
 }
@@ -48,7 +49,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a := &api{
 		options: options, limits: newLimits(options.PerUser, options.Global, options.Now),
-		held: &budget{limit: options.MaxHeld},
+		held: weight.NewBudget(options.MaxHeld),
 	}
 	if a.metrics, err = newMetrics(options.Registry); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (a *api) guarded(row *route) http.Handler {
 				a.fail(w, r, err)
 				return
 			}
-			defer a.held.give(held)
+			defer a.held.Give(held)
 			q.body = body
 		}
 		answer, err := row.answer(a, r.Context(), q)

@@ -21,6 +21,7 @@ import (
 	"github.com/moorpin/moorpin/extension/report"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // family is a metric with all its labels.
@@ -195,6 +196,10 @@ func TestErrors(t *testing.T) {
 		"Argo CD refuses our token":    {&argocd.Error{Status: 401, Message: "token of ci-bot is expired"}, http.StatusBadGateway, "not the user's session: no 401"},
 		"Argo CD forbids us":           {&argocd.Error{Status: 403}, http.StatusBadGateway, "not the user's right"},
 		"Argo CD fails":                {&argocd.Error{Status: 500}, http.StatusBadGateway, "not ours"},
+		"too heavy":                    {fmt.Errorf("x: %w", &weight.TooLargeError{What: "the snapshot", Weight: 9 << 20, Limit: 8 << 20}), http.StatusRequestEntityTooLarge, "8 MiB"},
+		"no memory is left":            {fmt.Errorf("x: %w", &weight.FullError{Limit: 8 << 20}), http.StatusTooManyRequests, "8 MiB"},
+		"takes too much":               {fmt.Errorf("x: %w", &report.BoundError{Reason: "it needs more than 7 bytes of memory"}), http.StatusUnprocessableEntity, "7 bytes of memory"},
+		"its process broke down":       {fmt.Errorf("%w: stack overflow of ci-bot", report.ErrWorker), http.StatusServiceUnavailable, "broke down"},
 		"what nobody foresaw":          {errors.New("dial tcp 10.0.0.1:443"), http.StatusInternalServerError, "ours; no details"},
 		"what nobody foresaw, wrapped": {fmt.Errorf("a: %w", errors.New("b")), http.StatusInternalServerError, "ours; no details"},
 	} {
@@ -203,7 +208,12 @@ func TestErrors(t *testing.T) {
 			f.fail = row.err
 			b := start(t, api.Options{Reporter: f, TokenMode: true})
 			got := b.ask(t, http.MethodGet, "/api/v1/report", nil)
-			got.refused(t, row.status)
+			problem := got.refused(t, row.status)
+			for _, bound := range []string{"8 MiB", "7 bytes of memory", "broke down"} {
+				if row.reason == bound && !strings.Contains(problem.Error, bound) {
+					t.Errorf("%q does not name the bound, %s", problem.Error, bound)
+				}
+			}
 			for _, detail := range []string{"10.0.0.1", "ci-bot"} {
 				if strings.Contains(got.body, detail) {
 					t.Errorf("%s is told to the caller: %s", detail, got.body)

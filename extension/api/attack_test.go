@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/moorpin/moorpin/extension/api"
-	"github.com/moorpin/moorpin/extension/report"
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 )
 
@@ -313,7 +313,7 @@ func TestAttackPanic(t *testing.T) {
 	if !strings.Contains(b.log.String(), "msg=panic") {
 		t.Errorf("the panic is not in the log:\n%s", b.log)
 	}
-	f.before, f.fail = nil, fmt.Errorf("report: %w", &report.PanicError{Kind: "runtime.boundsError", Stack: "at drift.go:7"})
+	f.before, f.fail = nil, fmt.Errorf("report: %w", &fault.PanicError{Kind: "runtime.boundsError", Stack: "at drift.go:7"})
 	b.ask(t, http.MethodGet, "/api/v1/report", nil).refused(t, http.StatusInternalServerError)
 	for _, wanted := range []string{"runtime.boundsError", "at drift.go:7"} {
 		if !strings.Contains(b.log.String(), wanted) {

@@ -50,7 +50,7 @@ func (a *api) readBody(w http.ResponseWriter, r *http.Request) (body []byte, hel
 		err = refuse(http.StatusBadRequest, "json", "the body is not JSON", "send one JSON document")
 	}
 	if err != nil {
-		a.held.give(held)
+		a.held.Give(held)
 		return nil, 0, a.unread(err)
 	}
 	return body, held, nil
@@ -79,8 +79,8 @@ func (a *api) readAll(reader io.Reader) (body []byte, held int64, err error) {
 	for {
 		if cap(body)-len(body) < chunk {
 			grown := int64(max(2*cap(body), 2*chunk))
-			if !a.held.take(grown - held) {
-				return nil, held, busy(http.StatusServiceUnavailable, "busy", "too many bodies are being read")
+			if a.held.Take(grown-held) != nil {
+				return nil, held, busy(http.StatusTooManyRequests, "memory", fmt.Sprintf("the bodies being read already take the %d bytes that all may take together", a.options.MaxHeld))
 			}
 			held = grown
 			body = append(make([]byte, 0, grown), body...)

@@ -39,7 +39,10 @@ type fake struct {
 	before func(context.Context)
 }
 
-func (f *fake) Classify(ctx context.Context, snapshot *drift.Snapshot) (*report.Answer, error) {
+func (f *fake) Classify(ctx context.Context, posted report.Posted) (*report.Answer, error) {
+	if _, err := posted.Read(); err != nil {
+		return nil, err
+	}
 	if err := f.note(ctx, "classify"); err != nil {
 		return nil, err
 	}
@@ -51,6 +54,25 @@ func (f *fake) Preview(ctx context.Context, _ *drift.Snapshot, rules []v1alpha1.
 		return nil, err
 	}
 	return &drift.Preview{Remaining: len(rules)}, nil
+}
+
+func (f *fake) Try(ctx context.Context, posted report.Posted, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
+	snapshot, err := posted.Read()
+	if err != nil {
+		return nil, err
+	}
+	return f.Preview(ctx, snapshot, rules)
+}
+
+func (f *fake) Rollback(ctx context.Context, posted report.Posted) ([]byte, error) {
+	snapshot, err := posted.Read()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.note(ctx, "rollback"); err != nil {
+		return nil, err
+	}
+	return report.Rollback(snapshot, f.answer().Report)
 }
 
 func (f *fake) Report(ctx context.Context, ref argocd.Ref) (*report.Answer, error) {

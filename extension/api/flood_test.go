@@ -109,7 +109,7 @@ func TestAttackManyBodiesAtOnce(t *testing.T) {
 			switch got := do(t, r); got.status {
 			case http.StatusOK:
 				ok.Add(1)
-			case http.StatusServiceUnavailable:
+			case http.StatusTooManyRequests:
 				busy.Add(1)
 				if got.header.Get("Retry-After") == "" {
 					t.Error("a refusal for now does not say when to try again")

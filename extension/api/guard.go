@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/moorpin/moorpin/extension/report"
 	"github.com/moorpin/moorpin/pkg/argocd"
 )
 
@@ -70,35 +71,12 @@ func (a *api) knowsSecret(header http.Header) error {
 	return nil
 }
 
-// authorised refuses an Application other than the one that the caller may get.
-func authorised(caller argocd.Caller, app map[string]any) error {
-	metadata, _ := app["metadata"].(map[string]any)
-	spec, _ := app["spec"].(map[string]any)
-	for _, row := range []struct {
-		what, want string
-		got        any
-	}{
-		{"metadata.namespace", caller.Application.Namespace, metadata["namespace"]},
-		{"metadata.name", caller.Application.Name, metadata["name"]},
-		{"spec.project", caller.Project, project(spec)},
-	} {
-		if row.got != any(row.want) {
-			return foreign(row.what, row.want)
-		}
-	}
-	return nil
+// identity is the Application that the caller may get.
+func identity(caller argocd.Caller) report.Identity {
+	return report.Identity{Application: caller.Application, Project: caller.Project}
 }
 
 // foreign is the refusal of an Application whose field is not what Argo CD has checked.
-func foreign(field, checked string) error {
-	return refuse(http.StatusForbidden, "application",
-		fmt.Sprintf("%s of the Application is not %q, which Argo CD has checked", field, checked), "ask about one Application, the one that the headers name")
-}
-
-// project is the spec's; an Application that names none is in the default one.
-func project(spec map[string]any) any {
-	if named, ok := spec["project"]; ok && named != "" {
-		return named
-	}
-	return argocd.DefaultProject
+func foreign(err *report.ForeignError) *refusal {
+	return refuse(http.StatusForbidden, "application", err.Error(), "ask about one Application, the one that the headers name")
 }

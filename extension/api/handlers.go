@@ -85,36 +85,16 @@ func (a *api) capabilities(context.Context, *question) (*reply, error) {
 }
 
 func (a *api) classify(ctx context.Context, q *question) (*reply, error) {
-	_, answer, err := a.explain(ctx, q)
+	answer, err := a.options.Reporter.Classify(ctx, q.posted(q.body))
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // it names the step
 	}
 	return encoded(answer)
 }
 
-// explain classifies the posted snapshot.
-func (a *api) explain(ctx context.Context, q *question) (*drift.Snapshot, *report.Answer, error) {
-	snapshot, err := q.snapshot(q.body)
-	if err != nil {
-		return nil, nil, err
-	}
-	answer, err := a.options.Reporter.Classify(ctx, snapshot)
-	if err != nil {
-		return nil, nil, fmt.Errorf("classify: %w", err)
-	}
-	return snapshot, answer, nil
-}
-
-// snapshot reads a posted snapshot, which must be of the caller's Application.
-func (q *question) snapshot(data []byte) (*drift.Snapshot, error) {
-	snapshot, err := drift.Parse(data)
-	if err != nil {
-		return nil, unreadable(err)
-	}
-	if err := authorised(q.caller, snapshot.Application); err != nil {
-		return nil, err
-	}
-	return snapshot, nil
+// posted is a snapshot that was sent, which must be of the caller's Application.
+func (q *question) posted(document []byte) report.Posted {
+	return report.Posted{Document: document, Of: identity(q.caller)}
 }
 
 func (a *api) report(ctx context.Context, q *question) (*reply, error) {
@@ -134,7 +114,7 @@ func (a *api) collect(ctx context.Context, q *question) (*report.Answer, error) 
 		return nil, fmt.Errorf("report: %w", err)
 	}
 	if answer.Project != q.caller.Project {
-		return nil, foreign("spec.project", q.caller.Project)
+		return nil, &report.ForeignError{Field: "spec.project", Checked: q.caller.Project}
 	}
 	return answer, nil
 }
@@ -145,8 +125,8 @@ func (a *api) collected(ctx context.Context, q *question) (*drift.Snapshot, erro
 	if err != nil {
 		return nil, fmt.Errorf("collect: %w", err)
 	}
-	if err := authorised(q.caller, snapshot.Application); err != nil {
-		return nil, err
+	if err := identity(q.caller).Check(snapshot.Application); err != nil {
+		return nil, fmt.Errorf("collect: %w", err)
 	}
 	return snapshot, nil
 }
@@ -221,23 +201,23 @@ func (a *api) prove(ctx context.Context, q *question) (*reply, error) {
 	if err := checkRules(trial.Rules); err != nil {
 		return nil, err
 	}
-	snapshot, err := a.subject(ctx, q, trial.Snapshot)
-	if err != nil {
-		return nil, err
-	}
-	preview, err := a.options.Reporter.Preview(ctx, snapshot, trial.Rules)
+	preview, err := a.try(ctx, q, &trial)
 	if err != nil {
 		return nil, fmt.Errorf("preview: %w", err)
 	}
 	return replyJSON(preview, "")
 }
 
-// subject is the posted snapshot, or the collected one where there is none.
-func (a *api) subject(ctx context.Context, q *question, posted json.RawMessage) (*drift.Snapshot, error) {
-	if posted == nil || string(posted) == "null" {
-		return a.collected(ctx, q)
+// try tries the rules on the posted snapshot, or on the collected one where there is none.
+func (a *api) try(ctx context.Context, q *question, trial *Trial) (*drift.Preview, error) {
+	if trial.Snapshot != nil && string(trial.Snapshot) != "null" {
+		return a.options.Reporter.Try(ctx, q.posted(trial.Snapshot), trial.Rules) //nolint:wrapcheck // prove names the step
 	}
-	return q.snapshot(posted)
+	snapshot, err := a.collected(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return a.options.Reporter.Preview(ctx, snapshot, trial.Rules) //nolint:wrapcheck // prove names the step
 }
 
 func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
@@ -282,22 +262,22 @@ func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error
 	if metadata, _ := snapshot.Application["metadata"].(map[string]any); answer.UID != "" && metadata["uid"] != any(answer.UID) {
 		return nil, busy(http.StatusConflict, "replaced", "the Application was replaced meanwhile by another of its name")
 	}
-	return rollback(q, snapshot, answer)
-}
-
-func (a *api) rollbackPosted(ctx context.Context, q *question) (*reply, error) {
-	snapshot, answer, err := a.explain(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return rollback(q, snapshot, answer)
-}
-
-func rollback(q *question, snapshot *drift.Snapshot, answer *report.Answer) (*reply, error) {
 	stream, err := report.Rollback(snapshot, answer.Report)
 	if err != nil {
 		return nil, fmt.Errorf("rollback: %w", err)
 	}
+	return q.rollback(stream), nil
+}
+
+func (a *api) rollbackPosted(ctx context.Context, q *question) (*reply, error) {
+	stream, err := a.options.Reporter.Rollback(ctx, q.posted(q.body))
+	if err != nil {
+		return nil, fmt.Errorf("rollback: %w", err)
+	}
+	return q.rollback(stream), nil
+}
+
+func (q *question) rollback(stream []byte) *reply {
 	name := strings.ReplaceAll(q.caller.Application.String(), "/", "_")
-	return &reply{kind: yamlText, body: stream, file: "rollback_" + name + ".yaml"}, nil
+	return &reply{kind: yamlText, body: stream, file: "rollback_" + name + ".yaml"}
 }

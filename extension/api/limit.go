@@ -2,7 +2,6 @@ package api
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -53,21 +52,3 @@ func (l *limits) of(user string) *rate.Limiter {
 	l.users.Add(user, limiter)
 	return limiter
 }
-
-// budget bounds the bytes of all bodies that are held at once. Bytes are taken as
-// they arrive, so that who sends slowly holds little.
-type budget struct {
-	limit int64
-	held  atomic.Int64
-}
-
-// take reports whether n more bytes may be held.
-func (b *budget) take(n int64) bool {
-	if b.held.Add(n) > b.limit {
-		b.held.Add(-n)
-		return false
-	}
-	return true
-}
-
-func (b *budget) give(n int64) { b.held.Add(-n) }

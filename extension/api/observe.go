@@ -13,7 +13,7 @@ import (
 	"github.com/felixge/httpsnoop"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/moorpin/moorpin/extension/report"
+	"github.com/moorpin/moorpin/extension/fault"
 )
 
 // noRoute is the route of a request that none fits.
@@ -113,7 +113,7 @@ func (a *api) log(ctx context.Context, method string, kept *record, seen *httpsn
 	}
 	if kept.cause != nil {
 		fields = append(fields, slog.String("error", printable(kept.cause.Error())))
-		if broken, ok := errors.AsType[*report.PanicError](kept.cause); ok {
+		if broken, ok := errors.AsType[*fault.PanicError](kept.cause); ok {
 			fields = append(fields, slog.String("stack", broken.Stack))
 		}
 	}

@@ -19,12 +19,15 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 )
 
-// Explainer answers from a snapshot that somebody has.
+// Explainer answers from a snapshot that was posted, which it reads itself: it must be
+// of the Application that it names.
 type Explainer interface {
 	// Classify explains a snapshot.
-	Classify(ctx context.Context, snapshot *drift.Snapshot) (*report.Answer, error)
-	// Preview says what further ignore rules would do to it.
-	Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error)
+	Classify(ctx context.Context, posted report.Posted) (*report.Answer, error)
+	// Try says what further ignore rules would do to it.
+	Try(ctx context.Context, posted report.Posted, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error)
+	// Rollback writes what brings back what the plan deletes.
+	Rollback(ctx context.Context, posted report.Posted) ([]byte, error)
 }
 
 // Collector answers from what a token of Argo CD may read.
@@ -33,6 +36,8 @@ type Collector interface {
 	Report(ctx context.Context, ref argocd.Ref) (*report.Answer, error)
 	// Snapshot is what Report explains. It is shared, nobody changes it.
 	Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot, error)
+	// Preview says what further ignore rules would do to that.
+	Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error)
 }
 
 // Reporter answers; [report.Service] is one.

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/extension/report"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // Problem is the body of every answer that is not a success.
@@ -71,6 +73,9 @@ func translate(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
 	}
+	if other, ok := errors.AsType[*report.ForeignError](err); ok {
+		return foreign(other)
+	}
 	if rule, ok := errors.AsType[*drift.RuleError](err); ok {
 		r := refuse(http.StatusUnprocessableEntity, "rule", printable(rule.Error()), "correct the named part of the rule")
 		r.Part = printable(rule.Part)
@@ -78,6 +83,9 @@ func translate(err error) *refusal {
 	}
 	if refused, ok := errors.AsType[*argocd.Error](err); ok {
 		return fromArgoCD(refused)
+	}
+	if r, ok := bounded(err); ok {
+		return r
 	}
 	switch {
 	case errors.Is(err, report.ErrNoToken):
@@ -94,6 +102,30 @@ func translate(err error) *refusal {
 	r := refuse(http.StatusInternalServerError, reasonInternal, "the backend could not answer", "its log says more")
 	r.cause = err
 	return r
+}
+
+// bounded is the refusal of what takes more than it may. Its words name the bound.
+func bounded(err error) (*refusal, bool) {
+	if heavy, ok := errors.AsType[*weight.TooLargeError](err); ok {
+		return refuse(http.StatusRequestEntityTooLarge, "memory", printable(heavy.Error()), "leave out the resources that are Synced, or give the backend more with --worker-memory"), true
+	}
+	if full, ok := errors.AsType[*weight.FullError](err); ok {
+		return busy(http.StatusTooManyRequests, "memory", full.Error()), true
+	}
+	if bound, ok := errors.AsType[*report.BoundError](err); ok {
+		return refuse(http.StatusUnprocessableEntity, "bound", printable(bound.Error()), "leave out the resources that are Synced, or give the backend more with --worker-memory"), true
+	}
+	if errors.Is(err, report.ErrWorker) {
+		r := busy(http.StatusServiceUnavailable, "worker", report.ErrWorker.Error())
+		r.cause = err
+		return r, true
+	}
+	if _, ok := errors.AsType[*fault.PanicError](err); ok {
+		r := refuse(http.StatusInternalServerError, "panic", "the backend could not answer", "its log says more; please report it")
+		r.cause = err
+		return r, true
+	}
+	return nil, false
 }
 
 // fromArgoCD says what the backend's own token met. Its words are about the

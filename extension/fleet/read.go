@@ -3,10 +3,10 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
 )
@@ -49,7 +49,7 @@ type notes struct {
 }
 
 // read makes an entry of an Application, from what its own status says.
-func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Application, error) {
+func read(ctx context.Context, app map[string]any, options *Options) (*Application, error) {
 	a := &Application{
 		Namespace: text(app, "metadata", "namespace"), Name: text(app, "metadata", "name"),
 		Project: cmp.Or(text(app, "spec", "project"), defaultProject),
@@ -57,9 +57,16 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 		Since: text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
 		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(text(app, "spec", "destination", "server"), text(app, "spec", "destination", "name"))},
 	}
-	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: settings}, drift.Options{})
+	// One odd Application must not end the view of all, nor the process.
+	_, err := fault.Contained(func() (bool, error) { return true, a.explain(ctx, app, options) })
+	return a, err
+}
+
+// explain notes what the Application's own status says.
+func (a *Application) explain(ctx context.Context, app map[string]any, options *Options) error {
+	report, err := options.Classify(ctx, &drift.Snapshot{Application: app, Settings: options.Settings})
 	if err != nil {
-		return a, fmt.Errorf("classify: %w", err)
+		return err
 	}
 	for _, entry := range list(app, "status", "resources") {
 		a.resource(entry)
@@ -68,7 +75,7 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 		report.Findings, report.Sync = nil, drift.NothingToDo
 	}
 	a.take(&Explained{Report: report})
-	return a, nil
+	return nil
 }
 
 // unread reports whether the report says no more than that the Application is OutOfSync:

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/moorpin/moorpin/extension/fault"
 )
 
 const (
@@ -100,13 +102,16 @@ func (s *Scanner) Scan(ctx context.Context) error {
 	begin := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, 3*s.options.Interval)
 	defer cancel()
-	overview, err := s.summarise(bounded)
-	if ctx.Err() != nil {
+	overview, err := fault.Contained(func() (*Overview, error) { return s.summarise(bounded) })
+	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx) //nolint:wrapcheck // the process ends, which is no error of the scan
 	}
 	s.metrics.seconds.Observe(time.Since(begin).Seconds())
 	if err != nil {
 		s.metrics.errors.Inc()
+		if broken, ok := errors.AsType[*fault.PanicError](err); ok {
+			s.options.Logger.Error("panic", "kind", broken.Kind, "stack", broken.Stack)
+		}
 		return err
 	}
 	s.metrics.errors.Add(float64(len(overview.Problems)))
@@ -121,6 +126,7 @@ func (s *Scanner) Scan(ctx context.Context) error {
 
 func (s *Scanner) summarise(ctx context.Context) (*Overview, error) {
 	options := s.options.Options
+	options.Log = s.options.Logger
 	if s.options.Settings != nil {
 		settings, err := s.options.Settings(ctx)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
 )
@@ -24,6 +26,10 @@ type Options struct {
 	Settings drift.Settings
 	// Projects and Namespaces are those to look at; globs, and none is all.
 	Projects, Namespaces []string
+	// Classify explains what an Application's own status says; default [drift.Classify].
+	Classify func(context.Context, *drift.Snapshot) (*drift.Report, error)
+	// Log is told where a panic was met; nil for none. What it was met at is a problem.
+	Log *slog.Logger
 	// Fields reads the fields of one Application; nil leaves it at the status.
 	Fields func(context.Context, argocd.Ref) (*Explained, error)
 	// All reads the fields of Synced Applications too, for drift that Argo CD hides.
@@ -71,9 +77,17 @@ func Summarise(ctx context.Context, apps iter.Seq2[map[string]any, error], optio
 	if s.options.Timeout <= 0 {
 		s.options.Timeout = defaultTimeout
 	}
+	if s.options.Classify == nil {
+		s.options.Classify = func(ctx context.Context, snapshot *drift.Snapshot) (*drift.Report, error) {
+			return drift.Classify(ctx, snapshot, drift.Options{})
+		}
+	}
+	if s.options.Log == nil {
+		s.options.Log = slog.New(slog.DiscardHandler)
+	}
 	for app, err := range apps {
 		if err != nil {
-			return nil, fmt.Errorf("list applications: %w", err)
+			return nil, err // it names the step
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("list applications: %w", context.Cause(ctx))
@@ -105,7 +119,7 @@ func (s *summary) add(ctx context.Context, app map[string]any) {
 	if !admits(s.options.Projects, project) || !admits(s.options.Namespaces, text(app, "metadata", "namespace")) {
 		return
 	}
-	a, err := read(ctx, app, s.options.Settings)
+	a, err := read(ctx, app, &s.options)
 	if err != nil {
 		s.problem(a, err)
 	}
@@ -120,6 +134,9 @@ func admits(patterns []string, name string) bool {
 }
 
 func (s *summary) problem(a *Application, err error) {
+	if broken, ok := errors.AsType[*fault.PanicError](err); ok {
+		s.options.Log.Error("panic", "application", a.Ref().String(), "kind", broken.Kind, "stack", broken.Stack)
+	}
 	s.problems = append(s.problems, Problem{Application: a.Ref().String(), Error: shorten(err.Error())})
 }
 
@@ -216,7 +233,7 @@ func (r round[T]) run(ctx context.Context, s *summary) {
 			group.Go(func() error {
 				bounded, cancel := context.WithTimeout(ctx, s.options.Timeout)
 				defer cancel()
-				answer, err := r.ask(bounded, a)
+				answer, err := fault.Contained(func() (T, error) { return r.ask(bounded, a) })
 				outcomes <- outcome{a, answer, err}
 				return nil
 			})

@@ -61,7 +61,7 @@ func (t *tools) list(ctx context.Context, in listIn) (listOut, error) {
 	out, left := listOut{Applications: []drifting{}}, maxAnswer
 	for app, err := range t.options.Applications(ctx, in.Project) {
 		if err != nil {
-			return listOut{}, fmt.Errorf("list applications: %w", err)
+			return listOut{}, err // it names the step
 		}
 		ref := nameOf(app)
 		if !t.allowed(ref.Namespace) || in.Namespace != "" && ref.Namespace != in.Namespace || in.Project != "" && projectOf(app) != in.Project {

@@ -31,6 +31,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/util/glob"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/extension/report"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
@@ -142,7 +143,7 @@ func guarded[In, Out any](t *tools, run func(context.Context, In) (Out, error)) 
 			}
 			took := time.Since(begin).Round(time.Millisecond)
 			if err != nil {
-				if broken, ok := errors.AsType[*report.PanicError](err); ok {
+				if broken, ok := errors.AsType[*fault.PanicError](err); ok {
 					t.options.Log.Error("a report broke", "kind", broken.Kind, "stack", broken.Stack)
 				}
 				err = errors.New(plain(err.Error(), wide.prose))

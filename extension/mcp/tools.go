@@ -166,7 +166,7 @@ func (t *tools) preview(ctx context.Context, in previewIn) (previewOut, error) {
 	}
 	snapshot, err := t.options.Reporter.Snapshot(ctx, ref)
 	if err != nil {
-		return previewOut{}, fmt.Errorf("collect application %s: %w", ref, err)
+		return previewOut{}, fmt.Errorf("application %s: %w", ref, err)
 	}
 	if err := same(ref, nameOf(snapshot.Application).String()); err != nil {
 		return previewOut{}, err

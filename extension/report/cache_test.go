@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/drift"
 )
 
@@ -73,7 +74,7 @@ func (c *cache[V]) sum() int64 {
 func TestAPanicIsAnError(t *testing.T) {
 	f := newFlights[int]()
 	_, err := f.do(t.Context(), "k", func(context.Context) (int, error) { panic("hostile") })
-	broken, ok := errors.AsType[*PanicError](err)
+	broken, ok := errors.AsType[*fault.PanicError](err)
 	if !ok || broken.Kind != "string" || !strings.Contains(broken.Stack, "cache_test.go") {
 		t.Errorf("have %v", err)
 	}
@@ -112,8 +113,10 @@ func TestFlightsManyTimes(t *testing.T) {
 // TestAPanicOfTheClassificationIsOurs holds that no sender is blamed for a panic, and
 // that the log learns where it was.
 func TestAPanicOfTheClassificationIsOurs(t *testing.T) {
-	err := unreadable(t.Context(), fmt.Errorf("x: %w", &drift.PanicError{Thrown: "string", Stack: []byte("there")}))
-	if broken, ok := errors.AsType[*PanicError](err); !ok || broken.Stack != "there" || errors.Is(err, ErrSnapshot) {
+	_, err := fault.Contained(func() (int, error) {
+		return 0, unreadable(t.Context(), fmt.Errorf("x: %w", &drift.PanicError{Thrown: "string", Stack: []byte("there")}))
+	})
+	if broken, ok := errors.AsType[*fault.PanicError](err); !ok || broken.Stack != "there" || errors.Is(err, ErrSnapshot) {
 		t.Errorf("have %v, want a panic with its place", err)
 	}
 }

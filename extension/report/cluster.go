@@ -101,10 +101,26 @@ func (c *collector) namespaces() []string {
 func (c *collector) listed(ctx context.Context, group, kind, namespace string) []map[string]any {
 	objects, more, err := c.options.Cluster.List(ctx, group, kind, namespace)
 	c.warn(strings.TrimSpace("objects of kind "+kind+" "+namespace), err)
+	if err := c.take(objects); err != nil {
+		c.warn(strings.TrimSpace("objects of kind "+kind+" "+namespace), err)
+		return nil
+	}
 	if more {
 		c.warnings = append(c.warnings, fmt.Sprintf("of the objects of kind %s in namespace %s only the first %d were looked at", kind, namespace, len(objects)))
 	}
 	return objects
+}
+
+// take asks for the memory of what the cluster gave.
+func (c *collector) take(objects []map[string]any) error {
+	if c.options.Memory == nil {
+		return nil
+	}
+	total := int64(0)
+	for _, o := range objects {
+		total += weigh(o)
+	}
+	return c.options.Memory.Take(total) //nolint:wrapcheck // it names what takes too much
 }
 
 // goesHome reports whether the destination is the cluster that Argo CD runs in.

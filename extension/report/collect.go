@@ -23,6 +23,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // Options say how to collect. The zero value leaves the clock and the cluster out.
@@ -36,6 +37,8 @@ type Options struct {
 	// Home tells that Cluster is the one that Argo CD runs in, whatever the destination:
 	// it is then asked only about Applications that go there, and about Argo CD itself.
 	Home bool
+	// Memory is asked before anything that was read takes memory; nil bounds nothing.
+	Memory *weight.Allowance
 	// DryRun is who answers dry runs of what is out of sync, or nil.
 	DryRun DryRunner
 }
@@ -54,6 +57,8 @@ type collector struct {
 	home     string
 	snapshot *drift.Snapshot
 	warnings []string
+	// full is that others have taken the memory: asked again, there may be some.
+	full error
 	// seen are the live objects that the snapshot holds already.
 	seen map[drift.ResourceRef]bool
 }
@@ -61,15 +66,18 @@ type collector struct {
 // Collect makes a snapshot of the Application. The warnings say what could not be
 // had, one sentence each.
 func Collect(ctx context.Context, client *argocd.Client, ref argocd.Ref, options Options) (*drift.Snapshot, []string, error) {
+	if options.Memory != nil {
+		client = client.Bounded(options.Memory)
+	}
 	c := &collector{client: client, ref: ref, options: options, snapshot: &drift.Snapshot{Settings: drift.Settings{}}, seen: map[drift.ResourceRef]bool{}}
 	app, err := client.Application(ctx, ref)
 	if err != nil {
-		return nil, nil, fmt.Errorf("collect application: %w", err)
+		return nil, nil, fmt.Errorf("collect: %w", err)
 	}
 	c.app, c.snapshot.Application = app, app
 	managed, err := client.ManagedResources(ctx, ref)
 	if err != nil && !c.incomparable(err) {
-		return nil, nil, fmt.Errorf("collect resources: %w", err)
+		return nil, nil, fmt.Errorf("collect: %w", err)
 	}
 	c.uncompared = err != nil
 	c.warn("the resources", err)
@@ -84,6 +92,9 @@ func Collect(ctx context.Context, client *argocd.Client, ref argocd.Ref, options
 	c.neighbours()
 	if ctx.Err() != nil {
 		return nil, nil, fmt.Errorf("collect: %w", ctx.Err())
+	}
+	if c.full != nil {
+		return nil, nil, fmt.Errorf("collect: %w", c.full)
 	}
 	mask(c.snapshot)
 	return c.snapshot, c.warnings, nil
@@ -100,6 +111,9 @@ func (c *collector) incomparable(err error) bool {
 
 // warn notes what could not be had, unless the reason is that nobody waits for it.
 func (c *collector) warn(what string, err error) {
+	if _, full := errors.AsType[*weight.FullError](err); full {
+		c.full = err
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		c.warnings = append(c.warnings, fmt.Sprintf("the snapshot lacks %s: %v", what, err))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
 )
@@ -44,6 +45,9 @@ const (
 // relate adds an object once, and none that is among the resources.
 func (c *collector) relate(objects ...map[string]any) {
 	for _, o := range objects {
+		if str(o, "kind") == "" || str(o, "apiVersion") == "" {
+			continue // it explains nothing, and no snapshot with it can be read again
+		}
 		if c.meet(refOf(o)) {
 			c.snapshot.Related = append(c.snapshot.Related, o)
 		}
@@ -143,7 +147,8 @@ func each(ctx context.Context, nodes []argocd.Node, ask func(context.Context, ar
 	group.SetLimit(parallel)
 	for i, n := range nodes {
 		group.Go(func() error {
-			answer, err := ask(ctx, n)
+			// A panic in a goroutine of its own would end the process.
+			answer, err := fault.Contained(func() ([]map[string]any, error) { return ask(ctx, n) })
 			if err == nil {
 				answers[i] = answer
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // Answer is a report with what tells it from another.
@@ -40,27 +41,32 @@ func (s *Service) renew(ctx context.Context, ref argocd.Ref) (*known, error) {
 	if has && s.since(last.checked) < s.options.Fresh {
 		return last, nil // made while this asker came
 	}
+	allowed := s.allow(ref)
+	defer allowed.Release()
 	if has && s.since(last.made) < s.maxAge() {
-		versions, err := detached(ctx, s, s.collecting, func(ctx context.Context) (string, error) { return s.versions(ctx, ref) })
+		versions, err := detached(ctx, s, s.collecting, func(ctx context.Context) (string, error) { return s.versions(ctx, ref, allowed) })
 		if err != nil {
 			return nil, err
 		}
 		if versions == last.versions {
 			return s.keep(ref, &known{answer: last.answer, versions: versions, checked: s.options.Collect.Now(), made: last.made}), nil
 		}
+		allowed.Forget()
 	}
-	made, err := detached(ctx, s, s.collecting, func(ctx context.Context) (*collected, error) { return s.gather(ctx, ref) })
+	made, err := detached(ctx, s, s.collecting, func(ctx context.Context) (*collected, error) { return s.gather(ctx, ref, allowed) })
 	if err != nil {
 		return nil, err
 	}
-	answer, err := detached(ctx, s, s.classifying, func(ctx context.Context) (*Answer, error) {
-		about := Answer{CollectedAt: made.at.UTC().Format(time.RFC3339), Warnings: made.warnings, Project: projectOf(made.snapshot.Application), UID: uidOf(made.snapshot.Application)}
-		return s.explain(ctx, made.snapshot, about, made.versions)
-	})
+	explained, err := s.ask(ctx, "classify", Question{Snapshot: made.snapshot, Prove: true})
 	if err != nil {
 		return nil, err
 	}
-	found := s.keep(ref, &known{answer: answer, versions: made.versions, checked: made.at, made: made.at})
+	about := Answer{CollectedAt: made.at.UTC().Format(time.RFC3339), Warnings: made.warnings, Project: projectOf(made.snapshot.Application), UID: uidOf(made.snapshot.Application)}
+	given, err := answer(explained, about, made.versions)
+	if err != nil {
+		return nil, err
+	}
+	found := s.keep(ref, &known{answer: given, versions: made.versions, checked: made.at, made: made.at})
 	s.snapshots.put(snapshotKey(ref, found), made.snapshot, sizeOf(made.snapshot))
 	return found, nil
 }
@@ -79,10 +85,10 @@ type collected struct {
 	at       time.Time
 }
 
-func (s *Service) gather(ctx context.Context, ref argocd.Ref) (*collected, error) {
+func (s *Service) gather(ctx context.Context, ref argocd.Ref, allowed *weight.Allowance) (*collected, error) {
 	at := s.options.Collect.Now()
 	settings := s.world.read(ctx, at)
-	snapshot, warnings, err := s.collect(ctx, ref)
+	snapshot, warnings, err := s.collect(ctx, ref, allowed)
 	if err != nil {
 		return nil, err
 	}
@@ -98,25 +104,28 @@ func (s *Service) gather(ctx context.Context, ref argocd.Ref) (*collected, error
 	return &collected{snapshot: snapshot, warnings: warnings, versions: digest(append(versions, settings)), at: at}, nil
 }
 
-func (s *Service) collect(ctx context.Context, ref argocd.Ref) (*drift.Snapshot, []string, error) {
+func (s *Service) collect(ctx context.Context, ref argocd.Ref, allowed *weight.Allowance) (*drift.Snapshot, []string, error) {
 	defer s.observed("collect")()
-	return Collect(ctx, s.options.Client, ref, s.options.Collect)
+	options := s.options.Collect
+	options.Memory = allowed
+	return Collect(ctx, s.options.Client, ref, options)
 }
 
 // versions asks for what a report rests on, and for nothing else.
-func (s *Service) versions(ctx context.Context, ref argocd.Ref) (string, error) {
+func (s *Service) versions(ctx context.Context, ref argocd.Ref, allowed *weight.Allowance) (string, error) {
 	defer s.observed("revalidate")()
-	app, err := s.options.Client.Application(ctx, ref)
+	client := s.options.Client.Bounded(allowed)
+	app, err := client.Application(ctx, ref)
 	if err != nil {
 		return "", fmt.Errorf("read the application again: %w", err)
 	}
-	managed, err := s.options.Client.ManagedResources(ctx, ref)
+	managed, err := client.ManagedResources(ctx, ref)
 	if err != nil && !(&collector{app: app}).incomparable(err) {
 		return "", fmt.Errorf("read the resources again: %w", err)
 	}
 	versions := []string{versionOfApp(app)}
 	// Its windows and lists decide what a sync would do. Who may not read it never has it.
-	if project, err := s.options.Client.Project(ctx, projectOf(app)); err == nil {
+	if project, err := client.Project(ctx, projectOf(app)); err == nil {
 		versions = append(versions, versionOfProject(project))
 	}
 	for _, m := range managed {
@@ -168,26 +177,19 @@ func digest(lines []string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// explain classifies a masked snapshot and writes the answer.
-func (s *Service) explain(ctx context.Context, snapshot *drift.Snapshot, answer Answer, versions string) (*Answer, error) {
-	defer s.observed("classify")()
-	report, err := drift.Classify(ctx, snapshot, drift.Options{Prove: true, Guard: true})
-	if err != nil {
-		return nil, unreadable(ctx, err)
-	}
-	answer.Report = report
-	answer.Warnings = append(slices.Clone(answer.Warnings), report.Unheeded...)
-	status, _ := snapshot.Application["status"].(map[string]any)
-	answer.ComparedAt = str(status, "reconciledAt")
-	plain, err := json.Marshal(&answer)
+// answer writes the answer.
+func answer(explained *Explained, made Answer, versions string) (*Answer, error) {
+	made.Report, made.ComparedAt = explained.Report, explained.ComparedAt
+	made.Warnings = append(slices.Clone(made.Warnings), explained.Report.Unheeded...)
+	plain, err := json.Marshal(&made)
 	if err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	answer.Version = digest([]string{string(plain), versions})
-	if answer.Encoded, err = json.Marshal(&answer); err != nil {
+	made.Version = digest([]string{string(plain), versions})
+	if made.Encoded, err = json.Marshal(&made); err != nil {
 		return nil, fmt.Errorf("encode report: %w", err)
 	}
-	return &answer, nil
+	return &made, nil
 }
 
 // world is what all reports rest on: Argo CD's version and settings.

@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // What a [Service] answers instead of a report.
@@ -19,6 +19,8 @@ var (
 	ErrNoToken = errors.New("this backend has no token of Argo CD: send a snapshot, or start it with --server and a token")
 	// ErrBusy is the answer when as many wait as may wait.
 	ErrBusy = errors.New("too many reports are being made: ask again in some seconds")
+	// ErrWorker is in the error about a process that broke down while it explained.
+	ErrWorker = errors.New("the worker that explains broke down")
 	// ErrSnapshot is in the error about a snapshot that says nothing readable; it is
 	// the mistake of who sent it.
 	ErrSnapshot = errors.New("the snapshot cannot be read")
@@ -30,6 +32,9 @@ const (
 	DefaultCacheBytes = 256 << 20
 	DefaultQueue      = 64
 	DefaultTimeout    = 8 * time.Second
+	// DefaultSnapshotMemory is also what a worker may take by default.
+	DefaultSnapshotMemory = 512 << 20
+	DefaultCollectMemory  = 384 << 20
 )
 
 const (
@@ -41,6 +46,9 @@ const (
 	maxAgeOfCluster = time.Minute
 	// settled is how long Argo CD's version and settings are taken for unchanged.
 	settled = 30 * time.Second
+	// copies is how often a snapshot is in memory while it is read and explained: as it
+	// came, as it was read, and what is made of it.
+	copies = 3
 	// snapshotShare is the part of the cache's bytes that snapshots may take.
 	snapshotShare = 4
 )
@@ -62,6 +70,12 @@ type ServiceOptions struct {
 	Queue int
 	// Timeout bounds one collection, and one classification.
 	Timeout time.Duration
+	// Classifier explains; default [Direct].
+	Classifier Classifier
+	// SnapshotMemory bounds what reading and explaining one snapshot takes in memory,
+	// CollectMemory what all that is being collected takes together, in bytes, by an
+	// estimate made before. A collected snapshot may take a third of the former.
+	SnapshotMemory, CollectMemory int64
 	// Observe is told how long the steps took: collect, revalidate, classify, preview,
 	// and cached for an answer that was there; may be nil.
 	Observe func(step string, took time.Duration)
@@ -75,7 +89,11 @@ type Service struct {
 	answers                 *cache[*known]
 	snapshots               *cache[*drift.Snapshot]
 	reports                 *flights[*known]
-	world                   *world
+	// again are the snapshots that are collected once more, as they were not kept.
+	again *flights[*drift.Snapshot]
+	// memory is what collecting takes.
+	memory *weight.Budget
+	world  *world
 }
 
 // known is an answer that was given, and what it rests on.
@@ -107,22 +125,45 @@ func NewService(options ServiceOptions) *Service {
 	if options.Timeout <= 0 {
 		options.Timeout = DefaultTimeout
 	}
+	if options.Classifier == nil {
+		options.Classifier = Direct{}
+	}
+	if options.SnapshotMemory <= 0 {
+		options.SnapshotMemory = DefaultSnapshotMemory
+	}
+	if options.CollectMemory <= 0 {
+		options.CollectMemory = DefaultCollectMemory
+	}
 	return &Service{
-		options: options, classifying: newGate(options.Workers, options.Queue), collecting: newGate(2*options.Workers, options.Queue),
+		options: options, memory: weight.NewBudget(options.CollectMemory), classifying: newGate(options.Workers, options.Queue), collecting: newGate(2*options.Workers, options.Queue),
 		answers:   newCache[*known](options.CacheBytes - options.CacheBytes/snapshotShare),
 		snapshots: newCache[*drift.Snapshot](options.CacheBytes / snapshotShare),
-		reports:   newFlights[*known](), world: &world{client: options.Client},
+		reports:   newFlights[*known](), again: newFlights[*drift.Snapshot](), world: &world{client: options.Client},
 	}
 }
 
-// Classify explains a snapshot that somebody sent. It masks Secrets before anything
-// else, in a copy: the snapshot stays as it is.
-func (s *Service) Classify(ctx context.Context, snapshot *drift.Snapshot) (*Answer, error) {
-	return detached(ctx, s, s.classifying, func(ctx context.Context) (*Answer, error) {
-		own := copied(snapshot)
-		mask(own)
-		return s.explain(ctx, own, Answer{}, "")
-	})
+// Classify explains a snapshot that somebody sent.
+func (s *Service) Classify(ctx context.Context, posted Posted) (*Answer, error) {
+	explained, err := s.ask(ctx, "classify", Question{Posted: posted, Prove: true})
+	if err != nil {
+		return nil, err
+	}
+	return answer(explained, Answer{}, "")
+}
+
+// Try says what further ignore rules would do to a snapshot that somebody sent. The
+// error is a [drift.RuleError] where a rule cannot be used.
+func (s *Service) Try(ctx context.Context, posted Posted, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
+	return s.preview(ctx, Question{Posted: posted}, rules)
+}
+
+// Rollback writes what brings back what a plan made of a sent snapshot deletes.
+func (s *Service) Rollback(ctx context.Context, posted Posted) ([]byte, error) {
+	explained, err := s.ask(ctx, "classify", Question{Posted: posted, Rollback: true})
+	if err != nil {
+		return nil, err
+	}
+	return explained.Rollback, nil
 }
 
 // Report explains an Application. All who ask meanwhile share one collection; within
@@ -146,25 +187,57 @@ func (s *Service) Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot
 		return snapshot, nil
 	}
 	// It was too large to keep, or had to make room.
-	return detached(ctx, s, s.collecting, func(ctx context.Context) (*drift.Snapshot, error) {
-		snapshot, _, err := s.collect(ctx, ref)
-		return snapshot, err
+	return s.again.do(ctx, ref.String(), func(ctx context.Context) (*drift.Snapshot, error) {
+		allowed := s.allow(ref)
+		defer allowed.Release()
+		return detached(ctx, s, s.collecting, func(ctx context.Context) (*drift.Snapshot, error) {
+			snapshot, _, err := s.collect(ctx, ref, allowed)
+			return snapshot, err
+		})
 	})
 }
 
 func snapshotKey(ref argocd.Ref, of *known) string { return ref.String() + " " + of.answer.Version }
 
-// Preview says what further ignore rules would do. The error is a [drift.RuleError]
-// where a rule cannot be used.
+// Preview says what further ignore rules would do to a collected snapshot. The error is a
+// [drift.RuleError] where a rule cannot be used.
 func (s *Service) Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
-	return detached(ctx, s, s.classifying, func(ctx context.Context) (*drift.Preview, error) {
-		defer s.observed("preview")()
-		preview, err := drift.PreviewRules(ctx, snapshot, rules, drift.Options{Guard: true})
-		if err != nil {
-			return nil, unreadable(ctx, err)
-		}
-		return preview, nil
+	return s.preview(ctx, Question{Snapshot: snapshot}, rules)
+}
+
+// allow is what collecting the Application may take in memory.
+func (s *Service) allow(ref argocd.Ref) *weight.Allowance {
+	return s.memory.Allow("what Argo CD tells of the Application "+ref.String(), s.options.SnapshotMemory/copies)
+}
+
+func (s *Service) preview(ctx context.Context, question Question, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
+	question.Rules = append([]v1alpha1.ResourceIgnoreDifferences{}, rules...)
+	explained, err := s.ask(ctx, "preview", question)
+	if err != nil {
+		return nil, err
+	}
+	return explained.Preview, nil
+}
+
+// ask has the classifier answer a question in a turn, unless it would take too much.
+func (s *Service) ask(ctx context.Context, step string, question Question) (*Explained, error) {
+	if err := s.weigh(question); err != nil {
+		return nil, err
+	}
+	return detached(ctx, s, s.classifying, func(ctx context.Context) (*Explained, error) {
+		defer s.observed(step)()
+		return s.options.Classifier.Explain(ctx, question)
 	})
+}
+
+// weigh refuses a snapshot that was sent and is too large to be read at all. One that was
+// collected was weighed while it came.
+func (s *Service) weigh(question Question) error {
+	most := s.options.SnapshotMemory
+	if heavy := copies * weight.JSON(question.Posted.Document); heavy > most {
+		return &weight.TooLargeError{What: "the snapshot", Weight: heavy, Limit: most}
+	}
+	return nil
 }
 
 // report is the answer with what it rests on.
@@ -177,46 +250,6 @@ func (s *Service) report(ctx context.Context, ref argocd.Ref) (*known, error) {
 		return found, nil
 	}
 	return s.reports.do(ctx, ref.String(), func(ctx context.Context) (*known, error) { return s.renew(ctx, ref) })
-}
-
-// unreadable says whose mistake an error of package drift is.
-func unreadable(ctx context.Context, err error) error {
-	_, ofRule := errors.AsType[*drift.RuleError](err)
-	if ofRule || ctx.Err() != nil {
-		return err
-	}
-	if ours, broken := errors.AsType[*drift.PanicError](err); broken {
-		return &PanicError{Kind: ours.Thrown, Stack: string(ours.Stack)}
-	}
-	return fmt.Errorf("%w: %w", ErrSnapshot, err)
-}
-
-// detached does work in a turn of its own, so that who asks need not wait for its
-// end. The turn is over when the work is, whoever waits.
-func detached[V any](ctx context.Context, s *Service, turns *gate, work func(context.Context) (V, error)) (V, error) {
-	var none V
-	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
-	if err := turns.enter(ctx); err != nil {
-		cancel()
-		return none, err
-	}
-	type outcome struct {
-		value V
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		defer cancel()
-		defer turns.leave()
-		value, err := protected(ctx, work)
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-		return none, fmt.Errorf("make the report: %w", ctx.Err())
-	}
 }
 
 func (s *Service) maxAge() time.Duration {

@@ -292,16 +292,17 @@ resources:
 	return snapshot
 }
 
+// sent is the snapshot as somebody sends it.
+func sent(snapshot *drift.Snapshot) report.Posted {
+	return report.Posted{Document: []byte(encode(snapshot))}
+}
+
 func TestClassify(t *testing.T) {
 	s := report.NewService(report.ServiceOptions{})
 	snapshot := posted(t, "hush")
-	before := encode(snapshot)
-	answer, err := s.Classify(t.Context(), snapshot)
+	answer, err := s.Classify(t.Context(), sent(snapshot))
 	if err != nil {
 		t.Fatal(err)
-	}
-	if encode(snapshot) != before {
-		t.Error("the snapshot was changed")
 	}
 	for _, word := range []string{"hush", encoded("hush"), "b2xk"} {
 		if strings.Contains(string(answer.Encoded), word) {
@@ -317,7 +318,7 @@ func TestClassify(t *testing.T) {
 	if !proven {
 		t.Error("no fix was tried")
 	}
-	again, err := s.Classify(t.Context(), posted(t, "hush"))
+	again, err := s.Classify(t.Context(), sent(posted(t, "hush")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +326,7 @@ func TestClassify(t *testing.T) {
 		t.Error("the same snapshot has another version")
 	}
 	snapshot.Settings = drift.Settings{"resource.customizations": "{"}
-	if _, err := s.Classify(t.Context(), snapshot); !errors.Is(err, report.ErrSnapshot) {
+	if _, err := s.Classify(t.Context(), sent(snapshot)); !errors.Is(err, report.ErrSnapshot) {
 		t.Errorf("an unreadable one: %v", err)
 	}
 }
@@ -342,7 +343,7 @@ func TestHostileRules(t *testing.T) {
 	slow = append(slow, `select([range(1e12)] | length > 0)`)
 	tree(snapshot.Application, "spec")["ignoreDifferences"] = []any{object{"kind": "ConfigMap", "jqPathExpressions": slow}}
 	began := time.Now()
-	answer, err := s.Classify(t.Context(), snapshot)
+	answer, err := s.Classify(t.Context(), sent(snapshot))
 	if err != nil {
 		t.Fatal(err)
 	}

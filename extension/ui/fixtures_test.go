@@ -41,7 +41,7 @@ func TestFixtures(t *testing.T) {
 	for name, row := range fixtures {
 		t.Run(name, func(t *testing.T) {
 			snapshot := snapshotOf(t, row.of)
-			answer, err := service.Classify(t.Context(), snapshot)
+			answer, err := service.Classify(t.Context(), report.Posted{Document: snapshot})
 			if err != nil {
 				t.Fatalf("%s: %v", row.reason, err)
 			}
@@ -55,13 +55,17 @@ func TestFixtures(t *testing.T) {
 	})
 }
 
-func snapshotOf(t *testing.T, name string) *drift.Snapshot {
+func snapshotOf(t *testing.T, name string) []byte {
 	t.Helper()
 	found, err := cases.Read(t.Context(), filepath.Join("..", "..", "pkg", "drift", "testdata", "cases", filepath.FromSlash(name)+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &found.Snapshot
+	document, err := json.Marshal(&found.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
 }
 
 // compare compares a value with the fixture's file, or writes that.

@@ -89,7 +89,7 @@ func (c *Client) ManagedResources(ctx context.Context, ref Ref) ([]Managed, erro
 			if side.text == "" || side.text == "null" {
 				continue
 			}
-			if *side.into, err = object([]byte(side.text)); err != nil {
+			if *side.into, err = c.inner(side.text); err != nil {
 				return nil, fmt.Errorf("read managed resources of %s: %s %s/%s: %w", ref, r.Kind, r.Namespace, r.Name, err)
 			}
 		}
@@ -158,7 +158,7 @@ func (c *Client) Resource(ctx context.Context, ref Ref, node Node) (map[string]a
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, fmt.Errorf("read %s %s of %s: %w", node.Kind, node.Name, ref, err)
 	}
-	found, err := object([]byte(answer.Manifest))
+	found, err := c.inner(answer.Manifest)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s of %s: %w", node.Kind, node.Name, ref, err)
 	}
@@ -202,7 +202,7 @@ func (c *Client) Manifests(ctx context.Context, ref Ref) ([]map[string]any, erro
 	}
 	manifests := make([]map[string]any, len(answer.Manifests))
 	for i, text := range answer.Manifests {
-		if manifests[i], err = object([]byte(text)); err != nil {
+		if manifests[i], err = c.inner(text); err != nil {
 			return nil, fmt.Errorf("read manifests of %s: number %d: %w", ref, i+1, err)
 		}
 	}
@@ -282,6 +282,14 @@ func object(data []byte) (map[string]any, error) {
 		return nil, errNoObject
 	}
 	return decoded, nil
+}
+
+// inner decodes an object that an answer holds as a text.
+func (c *Client) inner(text string) (map[string]any, error) {
+	if err := c.take([]byte(text)); err != nil {
+		return nil, err
+	}
+	return object([]byte(text))
 }
 
 // items decodes the items of a list.

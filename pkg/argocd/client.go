@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // Limits of every call.
@@ -40,10 +42,48 @@ type Config struct {
 
 // Client asks one Argo CD. It is safe for concurrent use.
 type Client struct {
-	base  string
-	token string
-	bytes int64
-	http  *http.Client
+	base   string
+	token  string
+	bytes  int64
+	http   *http.Client
+	memory Memory
+}
+
+// Memory is asked for the bytes that an answer takes, before it takes them; the error
+// ends the reading.
+type Memory interface {
+	Take(bytes int64) error
+}
+
+// Bounded is the client with all its answers bounded together: by their bytes as they
+// arrive, and by what they weigh once decoded.
+func (c *Client) Bounded(memory Memory) *Client {
+	bounded := *c
+	bounded.memory = memory
+	return &bounded
+}
+
+// take asks for the memory of a decoded document.
+func (c *Client) take(document []byte) error {
+	if c.memory == nil {
+		return nil
+	}
+	return c.memory.Take(weight.JSON(document) - int64(len(document))) //nolint:wrapcheck // it names what takes too much
+}
+
+// taking asks for the memory of what is read.
+type taking struct {
+	from   io.Reader
+	memory Memory
+}
+
+// Read reads, and fails where the memory may not be taken.
+func (t taking) Read(into []byte) (int, error) {
+	n, err := t.from.Read(into)
+	if full := t.memory.Take(int64(n)); full != nil {
+		return n, full //nolint:wrapcheck // it names what takes too much
+	}
+	return n, err //nolint:wrapcheck // io.EOF must stay what it is
 }
 
 // New makes a client; it asks nothing yet.
@@ -134,12 +174,19 @@ func (c *Client) ask(ctx context.Context, q question) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = answer.Close() }() // only read from
-	body, err := io.ReadAll(io.LimitReader(answer, c.bytes+1))
+	var from io.Reader = answer
+	if c.memory != nil {
+		from = taking{answer, c.memory}
+	}
+	body, err := io.ReadAll(io.LimitReader(from, c.bytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read Argo CD's answer to GET %s: %w", q.path, err)
 	}
 	if int64(len(body)) > c.bytes {
 		return nil, fmt.Errorf("Argo CD's answer to GET %s is larger than %d MiB", q.path, c.bytes>>20) //nolint:staticcheck // ST1005: a proper name
+	}
+	if err := c.take(body); err != nil {
+		return nil, fmt.Errorf("read Argo CD's answer to GET %s: %w", q.path, err)
 	}
 	return body, nil
 }
