@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/moorpin/moorpin/pkg/cli"
@@ -15,6 +16,8 @@ import (
 // monitoring serves /metrics and /healthz over HTTP.
 type monitoring struct {
 	http *http.Server
+	// serving is joined when it closes.
+	serving sync.WaitGroup
 }
 
 // startMonitoring listens on address; an empty one serves nothing. /healthz
@@ -38,12 +41,12 @@ func startMonitoring(ctx context.Context, address string, metrics http.Handler, 
 		return nil, cli.Mistake(fmt.Errorf("--metrics-address: %w", err))
 	}
 	m := &monitoring{http: &http.Server{Handler: routes, ReadHeaderTimeout: 10 * time.Second}}
-	go func() {
+	m.serving.Go(func() {
 		err := m.http.Serve(listener)
 		if !errors.Is(err, http.ErrServerClosed) {
 			log.Error("metrics are not served any more", "address", address, "error", err)
 		}
-	}()
+	})
 	return m, nil
 }
 
@@ -53,6 +56,7 @@ func (m *monitoring) Close() error {
 		return nil
 	}
 	err := m.http.Close()
+	m.serving.Wait()
 	if err != nil {
 		return fmt.Errorf("stop serving metrics: %w", err)
 	}

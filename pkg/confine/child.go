@@ -128,7 +128,8 @@ func (c *Child) Call(ctx context.Context, request []byte, reply Reply) ([]byte, 
 	<-watched
 	if err != nil {
 		c.kill()
-		if ctx.Err() != nil {
+		_, exceeded := errors.AsType[*Exceeded](err)
+		if ctx.Err() != nil && !exceeded {
 			return nil, context.Cause(ctx) //nolint:wrapcheck // the caller knows its context
 		}
 		return nil, err
