@@ -192,6 +192,7 @@ func request(t *testing.T, q question) (status int, text string) {
 // TestServeEndsWhatItStarted: once serving has ended, nothing of it is still at work, and
 // no process that it started is left.
 func TestServeEndsWhatItStarted(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir()) // which no other process uses
 	address, folder := argoCD(t, "right"), home(t)
 	secret := write(t, filepath.Join(folder, "secret"), proxySecret)
 	token := write(t, filepath.Join(folder, "token"), "right")

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -344,6 +346,28 @@ func await(t *testing.T, what string, done func() bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("waited in vain until %s", what)
+}
+
+// What a chart has Helm download is bounded as well: here the index of a repository, which
+// has no end.
+func TestEndlessIndex(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(reply http.ResponseWriter, asked *http.Request) {
+		line := []byte("# " + strings.Repeat("x", 1<<16) + "\n")
+		for asked.Context().Err() == nil {
+			if _, err := reply.Write(line); err != nil {
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	chart := app{files: map[string]string{
+		"app/Chart.yaml": "apiVersion: v2\nname: a\nversion: 1.0.0\ndependencies: [{name: b, version: 1.0.0, repository: '" + server.URL + "'}]\n",
+	}}
+	pool := newPool(t, func(o *child.Options) { o.Limits.Memory, o.Limits.DiskBytes = 256<<20, 64<<20 })
+	_, err := chart.do(t.Context(), t, pool, nil)
+	if err == nil || !strings.Contains(err.Error(), "--max-render-memory") && !strings.Contains(err.Error(), "--max-tree-bytes") {
+		t.Errorf("got %v", err)
+	}
 }
 
 // The environment of a render is a list; a chart that prints it shows what is in it.
