@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -186,7 +187,12 @@ func (r *rendered) renderAll(ctx context.Context, requests []render.Request, opt
 	return results, nil
 }
 
+// renderPatience bounds one render, which nobody else does here.
+const renderPatience = 10 * time.Minute
+
 func (r *rendered) renderOne(ctx context.Context, pool *child.Pool, request render.Request, options pin.Options) ([]pin.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, renderPatience)
+	defer cancel()
 	slot, err := pool.Take(ctx)
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the error names the step
@@ -218,6 +224,9 @@ func outcomeResults(path string, outcome *child.Outcome) ([]pin.Result, error) {
 		results[i] = pin.Result{Object: object, Changes: outcome.Changes[i]}
 	}
 	for _, warning := range outcome.Warnings {
+		if len(results) == 0 {
+			break // a warning is about an object
+		}
 		results[0].Warnings = append(results[0].Warnings, pin.Warning{Kind: warning.Kind, Obstacle: warning.Obstacle, Text: warning.Text})
 	}
 	return results, nil

@@ -191,7 +191,7 @@ func (s *Slot) Do(ctx context.Context, task Task, schemas crd.Lookup) (*Outcome,
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", s.explain(task.Path, err))
 	}
-	decoded, err := decodeAnswer(text)
+	decoded, err := decodeAnswer(text, task.Changes)
 	if err != nil {
 		return nil, fmt.Errorf("render: %w", err)
 	}
@@ -223,7 +223,7 @@ func empty(folder string) error {
 		return err //nolint:wrapcheck // the folder is then removed as a whole.
 	}
 	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(folder, entry.Name())); err != nil {
+		if err := confine.RemoveAll(filepath.Join(folder, entry.Name())); err != nil {
 			return err //nolint:wrapcheck // the same.
 		}
 	}
@@ -233,7 +233,11 @@ func empty(folder string) error {
 // explain says what became of a child in terms of the Application.
 func (s *Slot) explain(path string, err error) error {
 	if exceeded, found := errors.AsType[*confine.Exceeded](err); found {
-		return &render.Refusal{Where: path, Reason: "does not render: " + exceeded.Error() + "; make it cheaper, or raise " + flagOf[exceeded.Bound] + " of the plugin"}
+		advice := "; make it cheaper"
+		if flag := flagOf[exceeded.Bound]; flag != "" {
+			advice += ", or raise " + flag + " of the plugin"
+		}
+		return &render.Refusal{Where: path, Reason: "does not render: " + exceeded.Error() + advice}
 	}
 	if died, found := errors.AsType[*confine.Died](err); found {
 		return &render.Refusal{Where: path, Reason: "does not render: " + died.Error()}

@@ -95,11 +95,22 @@ func appendPiece[Text string | []byte](to []byte, text Text) []byte {
 	return append(binary.BigEndian.AppendUint32(to, uint32(len(text))), text...) //nolint:gosec // answers are bounded far below 4 GiB.
 }
 
+// Bounds of an answer beside its bytes, far beyond what a child says by itself.
+const (
+	maxHead     = 8 << 20 // bytes, unless every change was asked for
+	maxTexts    = 1_000_000
+	maxKinds    = 10_000
+	maxObstacle = 64 // bytes
+)
+
 // decodeAnswer reads what a child answered, which is not to be trusted.
-func decodeAnswer(text []byte) (*answer, error) {
+func decodeAnswer(text []byte, withChanges bool) (*answer, error) {
 	head, rest, ok := cutPiece(text)
 	if !ok {
 		return nil, errors.New("the answer of the child is cut off")
+	}
+	if len(head) > maxHead && !withChanges {
+		return nil, fmt.Errorf("the answer of the child has a head of %d bytes", len(head))
 	}
 	decoded := &answer{}
 	// Whole numbers of the changes stay whole.
@@ -109,12 +120,30 @@ func decodeAnswer(text []byte) (*answer, error) {
 	for len(rest) > 0 {
 		var piece []byte
 		piece, rest, ok = cutPiece(rest)
-		if !ok {
-			return nil, errors.New("the answer of the child is cut off")
+		if !ok || len(piece) == 0 || len(decoded.Outcome.Texts) == maxTexts {
+			return nil, errors.New("the answer of the child is cut off, or holds too many objects or empty ones")
 		}
 		decoded.Outcome.Texts = append(decoded.Outcome.Texts, string(piece))
 	}
-	return decoded, nil
+	return decoded, decoded.Outcome.check()
+}
+
+// check refuses what no child of this program says.
+func (o *Outcome) check() error {
+	if len(o.Kinds) > maxKinds || len(o.Warnings) > maxSentences || o.Warned < 0 || o.Warned > len(o.Texts) {
+		return errors.New("the answer of the child counts more than there is")
+	}
+	for _, count := range o.Kinds {
+		if min(count.Pinned, count.Dropped, count.NullsReplaced, count.NullsDropped) < 0 {
+			return errors.New("the answer of the child counts below zero")
+		}
+	}
+	for _, warning := range o.Warnings {
+		if warning.Objects < 0 || warning.Objects > len(o.Texts) || len(warning.Obstacle) > maxObstacle {
+			return errors.New("the answer of the child warns of what cannot be")
+		}
+	}
+	return nil
 }
 
 func cutPiece(text []byte) (piece, rest []byte, ok bool) {

@@ -22,7 +22,7 @@
 // what the tool would split them at, templates in the release's name,
 // helmGlobals.configHome, imports, bases and charts that leave the repository). These
 // checks are the second line: the first is that the process around them is confined
-// (docs/decisions/0008-confinement.md).
+// (docs/decisions/0005-confinement.md).
 package render
 
 import (

@@ -14,6 +14,8 @@ import (
 	"github.com/moorpin/moorpin/cmp/render"
 	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
+	"github.com/moorpin/moorpin/pkg/pin"
+	"github.com/moorpin/moorpin/pkg/schema"
 )
 
 // The variables of the caller that the log names a request by.
@@ -72,13 +74,23 @@ func (s *service) finished(run *run, outcome *child.Outcome) {
 		run.counts.nulls += count.NullsReplaced + count.NullsDropped
 	}
 	for i, warning := range outcome.Warnings {
-		metrics.warnings.WithLabelValues(metrics.kinds.label(warning.Kind.GroupKind()), string(warning.Obstacle)).Add(float64(warning.Objects))
+		metrics.warnings.WithLabelValues(metrics.kinds.label(warning.Kind.GroupKind()), obstacleLabel(warning.Obstacle)).Add(float64(warning.Objects))
 		if i < maxWarnings {
 			s.options.Log.Warn(warning.Text, "application", run.env[envName], "revision", run.env[envRevision])
 		}
 	}
 	run.counts.warned, run.counts.objects = outcome.Warned, len(outcome.Texts)
 	metrics.objects.Add(float64(len(outcome.Texts)))
+}
+
+// obstacleLabel is an obstacle as a label: what is none counts as "other".
+func obstacleLabel(obstacle schema.Obstacle) string {
+	switch obstacle {
+	case schema.NotServed, schema.ConvertedByWebhook, schema.NotStructural, schema.WithoutSchema, schema.TooLarge,
+		pin.NoSchema, pin.NotServedByDestination, pin.InvalidAnnotation, pin.InvalidCRD, pin.OverBudget:
+		return string(obstacle)
+	}
+	return "other"
 }
 
 // finish ends the run: it turns the error into the caller's status, observes

@@ -5,13 +5,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,8 +23,11 @@ import (
 	"time"
 )
 
-// defaultAnswer bounds answers where nothing else is said.
-const defaultAnswer = 256 << 20
+// What bounds answers and processes where nothing else is said.
+const (
+	defaultAnswer    = 256 << 20
+	defaultProcesses = 256
+)
 
 // complaintBytes bounds what is kept of a child's standard error.
 const complaintBytes = 64 << 10
@@ -33,6 +39,7 @@ type Child struct {
 	process   *exec.Cmd
 	requests  *os.File
 	answers   *bufio.Reader
+	pipe      *os.File      // what answers reads
 	ended     chan struct{} // closed once the process is gone
 	complaint *complaint
 
@@ -53,6 +60,9 @@ const startPatience = 30 * time.Second
 func Start(spec Spec) (*Child, error) {
 	if spec.Limits.AnswerBytes <= 0 {
 		spec.Limits.AnswerBytes = defaultAnswer
+	}
+	if spec.Limits.Processes <= 0 {
+		spec.Limits.Processes = defaultProcesses
 	}
 	c, err := start(spec)
 	if err != nil {
@@ -77,7 +87,7 @@ func start(spec Spec) (*Child, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), theirRequests.Close(), requests.Close())
 	}
-	c := &Child{spec: spec, requests: requests, answers: bufio.NewReaderSize(answers, 64<<10), ended: make(chan struct{}), complaint: &complaint{}}
+	c := &Child{spec: spec, requests: requests, answers: bufio.NewReaderSize(answers, 64<<10), pipe: answers, ended: make(chan struct{}), complaint: &complaint{}}
 	c.process = exec.Command(program, spec.Argument) //nolint:gosec,noctx // it is this program, and Call heeds the context.
 	c.process.Dir, c.process.Env = spec.Folder, spec.Env
 	c.process.ExtraFiles = []*os.File{theirRequests, theirAnswers}
@@ -93,8 +103,8 @@ func start(spec Spec) (*Child, error) {
 	preferAsVictim(c.process.Process.Pid)
 	go func() {
 		_ = c.process.Wait() // how it ended is told by the pipe and by what it said
-		killSession(c.process.Process.Pid)
-		_ = answers.Close()
+		forget(c.process.Process.Pid)
+		killStrays()
 		close(c.ended)
 	}()
 	return c, nil
@@ -115,6 +125,8 @@ type Reply func(question []byte) ([]byte, error)
 // ctx's cause, an [*Exceeded] or a [*Died], and the child is of no more use, which
 // [Child.Usable] tells.
 func (c *Child) Call(ctx context.Context, request []byte, reply Reply) ([]byte, error) {
+	c.peak.Store(0)
+	c.complaint.reset()
 	stop := context.AfterFunc(ctx, c.kill)
 	defer stop()
 	done := make(chan struct{})
@@ -137,8 +149,8 @@ func (c *Child) Call(ctx context.Context, request []byte, reply Reply) ([]byte, 
 	return answer, nil
 }
 
-// Usable reports whether the child lives and nothing is left of what it started. A
-// child that is not is to be closed.
+// Usable reports whether the child lives, has nothing more to say, and has time left, and
+// whether nothing is left of what it started. A child that is not is to be closed.
 func (c *Child) Usable() bool {
 	select {
 	case <-c.ended:
@@ -146,8 +158,13 @@ func (c *Child) Usable() bool {
 	default:
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.killed && len(descendants(c.process.Process.Pid)) == 0
+	killed := c.killed
+	c.mu.Unlock()
+	if killed || c.answers.Buffered() > 0 || waiting(c.pipe) > 0 { // it says more than it was asked
+		return false
+	}
+	use := usage(c.process.Process.Pid)
+	return use.processes == 1 && use.worked < c.spec.Limits.cpuLimit()
 }
 
 // Close ends the child with all that it has started, and removes its folder. It may be
@@ -156,7 +173,7 @@ func (c *Child) Close() error {
 	c.closing.Do(func() {
 		c.kill()
 		<-c.ended
-		c.closed = errors.Join(c.requests.Close(), os.RemoveAll(c.spec.Folder))
+		c.closed = errors.Join(c.requests.Close(), c.pipe.Close(), RemoveAll(c.spec.Folder))
 	})
 	if c.closed != nil {
 		return fmt.Errorf("close a child: %w", c.closed)
@@ -166,8 +183,7 @@ func (c *Child) Close() error {
 
 // Memory returns what the child and all that it has started hold now, in bytes.
 func (c *Child) Memory() int64 {
-	held, _ := usage(c.process.Process.Pid)
-	return held
+	return usage(c.process.Process.Pid).held
 }
 
 // startConfined starts the process on a thread of its own, which is confined first. The
@@ -180,7 +196,7 @@ func (c *Child) startConfined() error {
 		var err error
 		c.status, err = restrictThread(c.spec, c.process.Path)
 		if err == nil {
-			err = c.process.Start()
+			err = startKnown(c.process)
 		}
 		outcome <- err
 		if err == nil {
@@ -208,10 +224,12 @@ func (c *Child) settle() error {
 }
 
 func (c *Child) converse(request []byte, reply Reply) ([]byte, error) {
-	if err := writeFrame(c.requests, frameRequest, request); err != nil {
+	var id [idBytes]byte
+	_, _ = rand.Read(id[:]) // it never fails
+	if err := writeFrame(c.requests, frameRequest, append(id[:], request...)); err != nil {
 		return nil, c.failure(err)
 	}
-	limits := map[frameKind]int64{frameQuestion: questionBytes, frameAnswer: c.spec.Limits.AnswerBytes}
+	limits := map[frameKind]int64{frameQuestion: questionBytes, frameAnswer: c.spec.Limits.AnswerBytes + idBytes}
 	for {
 		kind, text, err := readFrame(c.answers, limits)
 		if long, ok := errors.AsType[*tooLongError](err); ok && long.kind == frameAnswer {
@@ -221,7 +239,11 @@ func (c *Child) converse(request []byte, reply Reply) ([]byte, error) {
 			return nil, c.failure(err)
 		}
 		if kind == frameAnswer {
-			return text, nil
+			answer, ours := bytes.CutPrefix(text, id[:])
+			if !ours {
+				return nil, &Died{Reason: "it answered what nobody has asked"}
+			}
+			return answer, nil
 		}
 		if reply == nil {
 			return nil, &Died{Reason: "it asked what nobody can answer"}
@@ -316,6 +338,13 @@ func (c *complaint) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
+// reset forgets what was kept.
+func (c *complaint) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Reset()
+}
+
 // String returns what was kept.
 func (c *complaint) String() string {
 	c.mu.Lock()
@@ -324,6 +353,22 @@ func (c *complaint) String() string {
 }
 
 var _ io.Writer = (*complaint)(nil)
+
+// RemoveAll removes a folder with all that it holds, also where somebody has taken the
+// rights to it away from its owner.
+func RemoveAll(folder string) error {
+	err := os.RemoveAll(folder)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return err //nolint:wrapcheck // it names the folder.
+	}
+	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, _ error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700) //nolint:gosec // before it is listed; what fails is told below.
+		}
+		return nil
+	})
+	return os.RemoveAll(folder) //nolint:wrapcheck // it names the folder.
+}
 
 // cpuLimit is the bound as the watch compares it.
 func (l Limits) cpuLimit() time.Duration {

@@ -54,9 +54,10 @@ type Limits struct {
 	// Memory bounds what the processes hold together, in bytes, files that they map aside.
 	// The kernel gives no single one more than a quarter and 128 MiB above it.
 	Memory int64
-	// CPU bounds the processor time of the processes since the child was started, ended
-	// ones included.
+	// CPU bounds the processor time of the processes in one call, ended ones included.
 	CPU time.Duration
+	// Processes bounds how many processes there are at once. Default 256.
+	Processes int64
 	// DiskBytes and DiskFiles bound what lies in the folder.
 	DiskBytes, DiskFiles int64
 	// AnswerBytes bounds an answer. Default 256 MiB.
@@ -94,11 +95,12 @@ type Bound string
 
 // The bounds.
 const (
-	Memory Bound = "memory"
-	CPU    Bound = "processor time"
-	Disk   Bound = "disk"
-	Files  Bound = "files"
-	Answer Bound = "answer"
+	Memory    Bound = "memory"
+	CPU       Bound = "processor time"
+	Processes Bound = "processes"
+	Disk      Bound = "disk"
+	Files     Bound = "files"
+	Answer    Bound = "answer"
 )
 
 // Exceeded says that a child was ended, or its answer refused, because it passed a bound.
@@ -113,6 +115,8 @@ func (e *Exceeded) Error() string {
 	switch e.Bound {
 	case CPU:
 		return fmt.Sprintf("it needs more than %s of processor time", time.Duration(e.Limit))
+	case Processes:
+		return fmt.Sprintf("it starts more than %d processes", e.Limit)
 	case Files:
 		return fmt.Sprintf("it writes more than %d files", e.Limit)
 	case Disk:

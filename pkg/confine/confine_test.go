@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if confine.IsChild("confine-test-parent") {
 		parent()
 	}
+	if confine.IsChild("confine-test-remove") {
+		removeLocked()
+	}
 	os.Exit(m.Run())
 }
 
@@ -42,7 +45,10 @@ func work(request []byte, ask func([]byte) ([]byte, error)) []byte {
 	return []byte(answer)
 }
 
-var kept [][]byte
+var (
+	kept   [][]byte
+	leaked []*os.File
+)
 
 var tricks = map[string]func(words []string, ask func([]byte) ([]byte, error)) (string, error){
 	"read": func(words []string, _ func([]byte) ([]byte, error)) (string, error) {
@@ -101,6 +107,17 @@ var tricks = map[string]func(words []string, ask func([]byte) ([]byte, error)) (
 			}
 		}
 	},
+	"map": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		piece, err := syscall.Mmap(-1, 0, 256<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
+		if err != nil {
+			return "", err
+		}
+		for i := 0; i < len(piece); i += 4096 {
+			piece[i] = 1
+		}
+		time.Sleep(time.Second)
+		return "mapped", nil
+	},
 	"long": func([]string, func([]byte) ([]byte, error)) (string, error) { return strings.Repeat("x", 1<<20+1), nil },
 	"env": func([]string, func([]byte) ([]byte, error)) (string, error) {
 		return strings.Join(os.Environ(), "\n"), nil
@@ -108,6 +125,15 @@ var tricks = map[string]func(words []string, ask func([]byte) ([]byte, error)) (
 	"print": func([]string, func([]byte) ([]byte, error)) (string, error) {
 		fmt.Println("zzzz")
 		return "printed", nil
+	},
+	"twice": func([]string, func([]byte) ([]byte, error)) (string, error) {
+		answers := os.NewFile(4, "answers")
+		frame := append([]byte{'z', 0, 0, 0, 0, 0, 0, 0, 20}, []byte("0123456789abcdefFAKE")...)
+		_, err := answers.Write(frame)
+		syscall.CloseOnExec(4)
+		kept = append(kept, frame)
+		leaked = append(leaked, answers) // or it is closed with the value
+		return "answered", err
 	},
 	"ask": func(words []string, ask func([]byte) ([]byte, error)) (string, error) {
 		reply, err := ask([]byte(words[0]))
@@ -269,6 +295,8 @@ func TestBounds(t *testing.T) {
 		"tools' time":     {"what tools work counts", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "(" + loop + ") & (" + loop + ") & wait"}, confine.CPU},
 		"ended tools":     {"those that have ended too", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done"}, confine.CPU},
 		"disk":            {"many files", confine.Limits{DiskBytes: 1 << 20}, []string{"run", "sh", "-c", "for i in 1 2 3 4; do head -c 600000 /dev/zero > f$i; done; sleep 20"}, confine.Disk},
+		"processes":       {"a tool that starts others without end", confine.Limits{Processes: 20}, []string{"run", "sh", "-c", "for i in $(seq 60); do sleep 20 & done; wait"}, confine.Processes},
+		"shared memory":   {"files in memory that are mapped", confine.Limits{Memory: 96 << 20}, []string{"map"}, confine.Memory},
 		"files":           {"empty files", confine.Limits{DiskFiles: 1000}, []string{"files"}, confine.Files},
 		"answer":          {"a long answer is not read", confine.Limits{AnswerBytes: 1 << 20}, []string{"long"}, confine.Answer},
 		"stack of orphan": {"a process whose parent has ended is found", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "(sh -c '" + loop + "' &) ; sleep 20"}, confine.CPU},
@@ -286,6 +314,109 @@ func TestBounds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Time is counted for each call: one that was used for long does not refuse the next,
+// and is not used for ever.
+func TestTimeOfOneCall(t *testing.T) {
+	child := start(t, func(spec *confine.Spec) { spec.Limits.CPU = time.Second })
+	work := []string{"run", "sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"}
+	calls := 0
+	for ; child.Usable() && calls < 50; calls++ {
+		if _, err := call(t, child, work...); err != nil {
+			t.Fatalf("call %d: %v", calls, err)
+		}
+	}
+	if calls < 2 || calls == 50 {
+		t.Errorf("it was used %d times", calls)
+	}
+}
+
+// An answer that nobody has asked for is not taken for the next one's.
+func TestStrayAnswer(t *testing.T) {
+	child := start(t, nil)
+	answer, err := call(t, child, "twice")
+	if err == nil && strings.Contains(answer, "FAKE") {
+		t.Errorf("got %q, %v", answer, err)
+	}
+	if child.Usable() {
+		t.Error("a child that says more than it is asked is said to be of use")
+	}
+	if answer, err = call(t, child, "ask", "x"); err == nil && answer != "heard you said x" {
+		t.Errorf("got %q", answer)
+	}
+}
+
+// Nobody is left behind, whatever they do to get away: neither running nor as a zombie.
+func TestStrays(t *testing.T) {
+	cases := map[string][]string{
+		"daemon":     {"run", "sh", "-c", "setsid sh -c 'echo $$ > id; sleep 300' & while [ ! -s id ]; do sleep 0.01; done; kill -9 $PPID; sleep 300"},
+		"leaves":     {"run", "sh", "-c", "(setsid sh -c 'echo $$ > id; sleep 300' &); while [ ! -s id ]; do sleep 0.01; done"},
+		"many ended": {"run", "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do (setsid true &); done; echo $$ > id; sleep 300"},
+	}
+	for name, words := range cases {
+		t.Run(name, func(t *testing.T) {
+			child := start(t, nil)
+			request, err := json.Marshal(words)
+			check(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			_, _ = child.Call(ctx, request, nil)
+			id := processIn(t, filepath.Join(child.Folder(), "id"))
+			check(t, child.Close())
+			await(t, func() bool { _, err := os.Stat(fmt.Sprintf("/proc/%d", id)); return errors.Is(err, os.ErrNotExist) })
+			entries, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", os.Getpid()))
+			check(t, err)
+			for _, entry := range entries {
+				if text, err := os.ReadFile(entry); err == nil && len(strings.Fields(string(text))) > 0 {
+					t.Errorf("processes are left: %s", text)
+				}
+			}
+		})
+	}
+}
+
+// A folder is removed also where its owner has no rights to what is in it. Root has them
+// all, so that somebody else tries.
+func TestLockedFolder(t *testing.T) {
+	base, err := os.MkdirTemp("", "confine-test-")
+	check(t, err)
+	t.Cleanup(func() { check(t, os.RemoveAll(base)) })
+	self, err := os.Executable()
+	check(t, err)
+	program, err := os.ReadFile(self)
+	check(t, err)
+	folder, binary := filepath.Join(base, "own"), filepath.Join(base, "program")
+	check(t, os.WriteFile(binary, program, 0o755))
+	check(t, os.MkdirAll(folder, 0o700))
+	check(t, os.Chmod(base, 0o755))
+	command := exec.Command(binary, "confine-test-remove")
+	command.Env = []string{"FOLDER=" + folder}
+	if os.Getuid() == 0 {
+		const nobody = 65534
+		check(t, os.Chown(folder, nobody, nobody))
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, output)
+	}
+}
+
+// removeLocked locks folders below its own and removes them.
+func removeLocked() {
+	folder := filepath.Join(os.Getenv("FOLDER"), "a")
+	err := os.MkdirAll(filepath.Join(folder, "b", "c"), 0o700)
+	for _, locked := range []string{"b/c", "b", "."} {
+		err = errors.Join(err, os.Chmod(filepath.Join(folder, locked), 0))
+	}
+	if os.RemoveAll(folder) == nil {
+		err = errors.Join(err, errors.New("it can be removed as it is, so that nothing is shown"))
+	}
+	err = errors.Join(err, confine.RemoveAll(folder))
+	if err != nil {
+		panic(err)
+	}
+	os.Exit(0)
 }
 
 // A single file cannot even be begun beyond the bound.

@@ -23,6 +23,10 @@ const questionBytes = 64 << 10
 
 const frameHead = 9
 
+// idBytes is the length of the random number that a request begins with. The answer
+// repeats it, so that no answer is taken for that to another request.
+const idBytes = 16
+
 func writeFrame(to io.Writer, kind frameKind, payload []byte) error {
 	head := make([]byte, frameHead, frameHead+min(len(payload), 1<<16))
 	head[0] = byte(kind)

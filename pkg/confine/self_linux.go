@@ -135,19 +135,28 @@ func boundSelf(limits Limits) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the parent of orphans: %w", err)
 	}
+	// A program that it starts may not look into this process, nor change it.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("keep others from tracing this process: %w", err)
+	}
 	return limitSelf(limits)
 }
+
+// openFiles is how many files one process may have open.
+const openFiles = 4096
 
 // limitSelf sets what the kernel itself holds every single process to. The parent
 // watches the sum.
 func limitSelf(limits Limits) error {
-	set := map[int]int64{unix.RLIMIT_CORE: 0}
+	set := map[int]int64{unix.RLIMIT_CORE: 0, unix.RLIMIT_NOFILE: openFiles}
 	if limits.Memory > 0 {
 		// Go maps some memory ahead of its use.
 		set[unix.RLIMIT_DATA] = limits.Memory + limits.Memory/4 + 128<<20
 	}
 	if limits.CPU > 0 {
-		set[unix.RLIMIT_CPU] = int64(limits.CPU.Seconds()) + 1
+		// Of the time since it was started: a child is not used again once it has worked as
+		// long as one call may.
+		set[unix.RLIMIT_CPU] = 2*int64(limits.CPU.Seconds()) + 1
 	}
 	if limits.DiskBytes > 0 {
 		set[unix.RLIMIT_FSIZE] = limits.DiskBytes

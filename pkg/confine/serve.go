@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 )
 
@@ -83,7 +84,11 @@ func serve(requests io.Reader, answers io.Writer, work Work) error {
 		if err != nil {
 			return fmt.Errorf("read a request: %w", err)
 		}
-		answer := work(request, func(question []byte) ([]byte, error) {
+		if len(request) < idBytes {
+			return errors.New("read a request: it has no number")
+		}
+		id := request[:idBytes]
+		answer := work(request[idBytes:], func(question []byte) ([]byte, error) {
 			if err := writeFrame(answers, frameQuestion, question); err != nil {
 				return nil, fmt.Errorf("ask: %w", err)
 			}
@@ -93,7 +98,7 @@ func serve(requests io.Reader, answers io.Writer, work Work) error {
 			}
 			return reply, nil
 		})
-		if err := writeFrame(answers, frameAnswer, answer); err != nil {
+		if err := writeFrame(answers, frameAnswer, append(slices.Clone(id), answer...)); err != nil {
 			return fmt.Errorf("answer: %w", err)
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -28,8 +30,9 @@ func preferAsVictim(process int) {
 
 // state is what /proc/N/stat says of a process.
 type state struct {
-	parent, session int
-	worked          time.Duration
+	session int
+	ended   bool // and nobody has taken note of it
+	worked  time.Duration
 }
 
 // clockTick is the unit of times in /proc, the same on all machines that Go runs on.
@@ -42,11 +45,11 @@ func stateOf(process int) (state, bool) {
 		return state{}, false
 	}
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-	const parent, session, user, last = 1, 3, 11, 14
+	const status, session, user, last = 0, 3, 11, 14
 	if len(fields) <= last {
 		return state{}, false
 	}
-	found := state{parent: number(fields[parent]), session: number(fields[session])}
+	found := state{ended: fields[status][0] == 'Z', session: number(fields[session])}
 	for _, field := range fields[user : last+1] { // its own, and that of children that have ended
 		found.worked += time.Duration(number(field)) * clockTick
 	}
@@ -58,78 +61,158 @@ func number(field []byte) int {
 	return value
 }
 
-// descendants lists what a process has started, and what that has, in no order.
-func descendants(process int) []int {
+// childrenOf lists what a process has started itself.
+func childrenOf(process int) []int {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", process))
+	if err != nil {
+		return nil // it has ended
+	}
 	var found []int
-	for next := []int{process}; len(next) > 0; next = next[1:] {
-		tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", next[0]))
+	for _, task := range tasks {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", process, task.Name()))
 		if err != nil {
-			continue // it has ended
+			continue
 		}
-		for _, task := range tasks {
-			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", next[0], task.Name()))
-			if err != nil {
-				continue
-			}
-			for field := range bytes.FieldsSeq(text) {
-				found = append(found, number(field))
-				next = append(next, number(field))
-			}
+		for field := range bytes.FieldsSeq(text) {
+			found = append(found, number(field))
 		}
 	}
 	return found
 }
 
-// usage adds up what a process and its descendants hold of memory, files that they map
-// aside, and how long they have worked.
-func usage(process int) (held int64, worked time.Duration) {
-	for _, one := range append(descendants(process), process) {
-		held += anonymous(one)
-		if state, running := stateOf(one); running {
-			worked += state.worked
-		}
+// descendants lists what a process has started, and what that has, in no order.
+func descendants(process int) []int {
+	found := childrenOf(process)
+	for i := 0; i < len(found); i++ {
+		found = append(found, childrenOf(found[i])...)
 	}
-	return held, worked
+	return found
 }
 
-// anonymous is the memory of a process that no file backs, from /proc/N/statm.
-func anonymous(process int) int64 {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process), "statm"))
+// use is what a process and its descendants take.
+type use struct {
+	held      int64 // bytes
+	worked    time.Duration
+	processes int64
+}
+
+// usage adds up what a process and its descendants hold of memory, files that they map
+// aside, and how long they have worked.
+func usage(process int) use {
+	var sum use
+	for _, one := range append(descendants(process), process) {
+		sum.held += memoryOf(one)
+		if state, running := stateOf(one); running {
+			sum.worked += state.worked
+			sum.processes++
+		}
+	}
+	return sum
+}
+
+// memoryOf is the memory of a process that no file backs, from /proc/N/status.
+func memoryOf(process int) int64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process), "status"))
 	if err != nil {
 		return 0
 	}
-	fields := bytes.Fields(text)
-	const resident, shared = 1, 2
-	if len(fields) <= shared {
-		return 0
+	held := 0
+	for line := range bytes.Lines(text) {
+		for _, name := range []string{"RssAnon:", "RssShmem:"} {
+			if rest, found := bytes.CutPrefix(line, []byte(name)); found {
+				held += number(bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte("kB"))))
+			}
+		}
 	}
-	return int64(number(fields[resident])-number(fields[shared])) * int64(os.Getpagesize())
+	return int64(held) << 10
 }
 
+// passes bounds how often it is looked for what a process that is to end has started
+// meanwhile.
+const passes = 200
+
 // killTree kills a child and all that it has started. It is stopped first, so that it
-// starts nothing while the others are looked for.
+// starts nothing while the others are looked for; what those start meanwhile becomes its
+// own.
 func killTree(process *os.Process) {
 	_ = process.Signal(unix.SIGSTOP) // or it has ended
-	for _, one := range descendants(process.Pid) {
-		kill(one)
+	for range passes {
+		found := descendants(process.Pid)
+		for _, one := range found {
+			kill(one)
+		}
+		if len(found) == zombies(found) {
+			break
+		}
 	}
-	killSession(process.Pid)
 	_ = process.Kill()
 }
 
-// killSession kills what is left of the session that a child led.
-func killSession(session int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
+// zombies counts those that have ended, and wait to be told of.
+func zombies(processes []int) int {
+	count := 0
+	for _, process := range processes {
+		if state, running := stateOf(process); !running || state.ended {
+			count++
+		}
+	}
+	return count
+}
+
+// living are the children that this process knows.
+var living = struct {
+	sync.RWMutex
+
+	processes map[int]bool
+}{processes: map[int]bool{}}
+
+// adoptOrphans has the kernel give this process what a child has left behind.
+var adoptOrphans = sync.OnceFunc(func() {
+	// Where it cannot be, orphans go to the first process of the container.
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+})
+
+// startKnown starts a child and notes it.
+func startKnown(command *exec.Cmd) error {
+	adoptOrphans()
+	living.Lock()
+	defer living.Unlock()
+	err := command.Start()
+	if err == nil {
+		living.processes[command.Process.Pid] = true
+	}
+	return err //nolint:wrapcheck // the caller names the step.
+}
+
+func forget(process int) {
+	living.Lock()
+	defer living.Unlock()
+	delete(living.processes, process)
+}
+
+// killStrays kills what children that have ended left behind, and takes note of its end,
+// which nobody else does. They are this process's own by now, and known by their session:
+// children lead one each, and what else this process starts is in its own.
+func killStrays() {
+	living.RLock()
+	defer living.RUnlock()
+	ours, found := stateOf(os.Getpid())
+	if !found {
 		return
 	}
-	for _, entry := range entries {
-		process, err := strconv.Atoi(entry.Name())
-		if err != nil || process == session {
-			continue
-		}
-		if state, running := stateOf(process); running && state.session == session {
+	for range passes {
+		strays := 0
+		for _, process := range childrenOf(os.Getpid()) {
+			state, running := stateOf(process)
+			if !running || state.session == ours.session || living.processes[process] {
+				continue
+			}
+			strays++
 			kill(process)
+			_, _ = unix.Wait4(process, nil, 0, nil) // it has been killed
+		}
+		if strays == 0 {
+			return
 		}
 	}
 }
@@ -142,6 +225,22 @@ func kill(process int) {
 	}
 	_ = unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) // or it has ended
 	_ = unix.Close(handle)
+}
+
+// waiting is how many bytes a pipe holds that nobody has read.
+func waiting(pipe *os.File) int {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	held := 0
+	err = raw.Control(func(descriptor uintptr) {
+		held, _ = unix.IoctlGetInt(int(descriptor), unix.TIOCINQ) //nolint:gosec // descriptors are small.
+	})
+	if err != nil {
+		return 0
+	}
+	return held
 }
 
 // outOfTime tells how the kernel ends a process that passed its limit of processor time.

@@ -20,6 +20,7 @@ func (c *Child) watch(done <-chan struct{}) {
 	ticks := time.NewTicker(watchEvery)
 	defer ticks.Stop()
 	limits := c.spec.Limits
+	before := usage(c.process.Process.Pid).worked
 	nextDisk := time.Now().Add(diskEvery)
 	for {
 		select {
@@ -29,14 +30,17 @@ func (c *Child) watch(done <-chan struct{}) {
 			return
 		case <-ticks.C:
 		}
-		held, worked := usage(c.process.Process.Pid)
-		c.peak.Store(max(c.peak.Load(), held))
+		use := usage(c.process.Process.Pid)
+		c.peak.Store(max(c.peak.Load(), use.held))
 		switch {
-		case limits.Memory > 0 && held > limits.Memory:
+		case limits.Memory > 0 && use.held > limits.Memory:
 			c.exceed(Memory, limits.Memory)
 			return
-		case worked > limits.cpuLimit():
+		case use.worked-before > limits.cpuLimit():
 			c.exceed(CPU, int64(limits.CPU))
+			return
+		case use.processes > limits.Processes:
+			c.exceed(Processes, limits.Processes)
 			return
 		}
 		if now := time.Now(); now.After(nextDisk) {
