@@ -152,6 +152,8 @@ type Waste struct {
 	Says []string
 	// Renders tells that it may also be answered, for less than it asks for.
 	Renders bool
+	// Endless tells that it takes all the time that it is given.
+	Endless bool
 }
 
 // Wastes returns the attacks on resources, by name.
@@ -159,18 +161,18 @@ func Wastes() map[string]Waste {
 	memory, cpu := "--max-render-memory", "--max-render-cpu"
 	endless := "{apiVersion: 'v1', kind: 'A', x: std.length([1 for a in std.range(1, 3000) for b in std.range(1, 3000) for c in std.range(1, 3000) if a * b * c < 0])}"
 	return map[string]Waste{
-		"endless jsonnet":   {"it never ends", map[string]string{"app/a.jsonnet": endless}, "", "", []string{"time ran out", cpu, "DeadlineExceeded"}, false},
-		"jsonnet memory":    {"a list without end", map[string]string{"app/a.jsonnet": "{apiVersion: 'v1', kind: 'A', x: [std.toString(a) for a in std.range(1, 1000000000)]}"}, "", "", []string{memory}, false},
-		"jsonnet text":      {"a text that doubles", map[string]string{"app/a.jsonnet": "local f(n) = if n == 0 then 'x' else f(n - 1) + f(n - 1); {apiVersion: 'v1', kind: 'A', x: f(40)}"}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, false},
-		"jsonnet stack":     {"recursion without end", map[string]string{"app/a.jsonnet": "local f(x) = if x > 0 then f(1) tailstrict else 0; f(1)"}, "", "", []string{"broke down", memory, cpu, "time ran out", "DeadlineExceeded", "stack"}, false},
-		"helm repeat":       {"a chart that repeats a text", map[string]string{"app/Chart.yaml": chart, "app/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ repeat 1500000000 \"x\" }}}\n"}, "", "", []string{memory}, false},
-		"helm range":        {"a chart that never ends", map[string]string{"app/Chart.yaml": chart, "app/templates/a.yaml": "{{- range $i := until 1000000 }}{{ range $j := until 1000000 }}{{ end }}{{ end }}\n"}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, false},
-		"helm aliases":      {"what it prints expands", map[string]string{"app/Chart.yaml": chart, "app/templates/a.yaml": aliases(1 << 20)}, "", "", []string{memory, "expand", "ARGOCD_GRPC_MAX_SIZE_MB"}, false},
-		"long list":         {"a CRD with a thousand defaults for an item, and twenty thousand items", map[string]string{"app/crd.yaml": wide(1000), "app/a.yaml": list(20_000)}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, true},
-		"large CRD":         {"a CRD of 3 MB", map[string]string{"app/crd.yaml": wide(60_000), "app/a.yaml": list(1)}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, true},
-		"large manifests":   {"9.9 MB of the YAML that takes most to parse", map[string]string{"app/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nx: [" + strings.Repeat("[],", 3_250_000) + "]\n"}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, true},
-		"long kind":         {"a kind of 9 MB", map[string]string{"app/a.yaml": "apiVersion: v1\nkind: K" + strings.Repeat("k", 9_000_000) + "\nmetadata: {name: a}\n"}, "", "", []string{memory, "kind"}, true},
-		"disk of kustomize": {"a generator that writes what it reads many times", map[string]string{"app/kustomization.yaml": "configMapGenerator: [" + strings.Repeat("{files: [big]},", 400) + "]\n", "app/big": strings.Repeat("x", 1_000_000)}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded", "kustomize"}, true},
+		"endless jsonnet":   {"it never ends", map[string]string{"app/a.jsonnet": endless}, "", "", []string{"time ran out", cpu, "DeadlineExceeded"}, false, true},
+		"jsonnet memory":    {"a list without end", map[string]string{"app/a.jsonnet": "{apiVersion: 'v1', kind: 'A', x: [std.toString(a) for a in std.range(1, 1000000000)]}"}, "", "", []string{memory}, false, false},
+		"jsonnet text":      {"a text that doubles", map[string]string{"app/a.jsonnet": "local f(n) = if n == 0 then 'x' else f(n - 1) + f(n - 1); {apiVersion: 'v1', kind: 'A', x: f(40)}"}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, false, true},
+		"jsonnet stack":     {"recursion without end", map[string]string{"app/a.jsonnet": "local f(x) = if x > 0 then f(1) tailstrict else 0; f(1)"}, "", "", []string{"broke down", memory, cpu, "time ran out", "DeadlineExceeded", "stack"}, false, false},
+		"helm repeat":       {"a chart that repeats a text", map[string]string{"app/Chart.yaml": chart, "app/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ repeat 1500000000 \"x\" }}}\n"}, "", "", []string{memory}, false, false},
+		"helm range":        {"a chart that never ends", map[string]string{"app/Chart.yaml": chart, "app/templates/a.yaml": "{{- range $i := until 1000000 }}{{ range $j := until 1000000 }}{{ end }}{{ end }}\n"}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, false, true},
+		"helm aliases":      {"what it prints expands", map[string]string{"app/Chart.yaml": chart, "app/templates/a.yaml": aliases(1 << 20)}, "", "", []string{memory, "expand", "ARGOCD_GRPC_MAX_SIZE_MB"}, false, false},
+		"long list":         {"a CRD with a thousand defaults for an item, and twenty thousand items", map[string]string{"app/crd.yaml": wide(1000), "app/a.yaml": list(20_000)}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, true, false},
+		"large CRD":         {"a CRD of 3 MB", map[string]string{"app/crd.yaml": wide(60_000), "app/a.yaml": list(1)}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, true, false},
+		"large manifests":   {"9.9 MB of the YAML that takes most to parse", map[string]string{"app/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nx: [" + strings.Repeat("[],", 3_250_000) + "]\n"}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded"}, true, false},
+		"long kind":         {"a kind of 9 MB", map[string]string{"app/a.yaml": "apiVersion: v1\nkind: K" + strings.Repeat("k", 9_000_000) + "\nmetadata: {name: a}\n"}, "", "", []string{memory, "kind"}, true, false},
+		"disk of kustomize": {"a generator that writes what it reads many times", map[string]string{"app/kustomization.yaml": "configMapGenerator: [" + strings.Repeat("{files: [big]},", 400) + "]\n", "app/big": strings.Repeat("x", 1_000_000)}, "", "", []string{memory, cpu, "time ran out", "DeadlineExceeded", "kustomize"}, true, false},
 	}
 }
 
