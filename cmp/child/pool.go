@@ -233,12 +233,29 @@ func empty(folder string) error {
 // explain says what became of a child in terms of the Application.
 func (s *Slot) explain(path string, err error) error {
 	if exceeded, found := errors.AsType[*confine.Exceeded](err); found {
-		return &render.Refusal{Where: path, Reason: "does not render: " + exceeded.Error() + "; make it cheaper, or raise " + flagOf[exceeded.Bound] + " of the plugin"}
+		refusal := &render.Refusal{Where: path, Reason: "does not render: " + exceeded.Error() + "; make it cheaper, or raise " + flagOf[exceeded.Bound] + " of the plugin"}
+		return &pastBound{Refusal: refusal, exceeded: exceeded}
 	}
 	if died, found := errors.AsType[*confine.Died](err); found {
 		return &render.Refusal{Where: path, Reason: "does not render: " + died.Error()}
 	}
 	return err
+}
+
+// pastBound is a refusal that remembers the bound.
+type pastBound struct { //nolint:errname // as render.Refusal.
+	*render.Refusal
+
+	exceeded *confine.Exceeded
+}
+
+// Unwrap returns what is told to people, and then what it says to code.
+func (e *pastBound) Unwrap() []error { return []error{e.Refusal, e.exceeded} }
+
+// TookTooLong reports whether a render was ended for the processor time that it took.
+func TookTooLong(err error) bool {
+	exceeded, found := errors.AsType[*confine.Exceeded](err)
+	return found && exceeded.Bound == confine.CPU
 }
 
 // flagOf is what raises each bound.
