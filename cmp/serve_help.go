@@ -33,10 +33,11 @@ sorts behind this one's are not asked any more.
 
 Beyond --parallelism, requests wait for their turn, at most --queue of them, and
 no longer than their own deadline; the rest is refused. An Application holds half
-of the turns at most, those that used up their deadline within five minutes hold
-half together and come last, and when the queue is full the newest of whoever has
-the most in it gives way. SIGTERM drains: the socket goes away, and what runs has
---grace to end.
+of the turns at most, and a project all but one if there are others. Those that
+within five minutes used up their deadline or --max-render-cpu, or twice more than
+half of the deadline, hold half together and come last, and when the queue is full
+the newest of whoever has the most in it gives way. SIGTERM drains: the socket goes
+away, and what runs has --grace to end.
 
 Each render happens in a process of its own, which Landlock confines to its copy of
 the repository, the tools, and what they need of the system; --confine=require

@@ -237,12 +237,29 @@ func (s *Slot) explain(path string, err error) error {
 		if flag := flagOf[exceeded.Bound]; flag != "" {
 			advice += ", or raise " + flag + " of the plugin"
 		}
-		return &render.Refusal{Where: path, Reason: "does not render: " + exceeded.Error() + advice}
+		refusal := &render.Refusal{Where: path, Reason: "does not render: " + exceeded.Error() + advice}
+		return &pastBound{Refusal: refusal, exceeded: exceeded}
 	}
 	if died, found := errors.AsType[*confine.Died](err); found {
 		return &render.Refusal{Where: path, Reason: "does not render: " + died.Error()}
 	}
 	return err
+}
+
+// pastBound is a refusal that remembers the bound.
+type pastBound struct { //nolint:errname // as render.Refusal.
+	*render.Refusal
+
+	exceeded *confine.Exceeded
+}
+
+// Unwrap returns what is told to people, and then what it says to code.
+func (e *pastBound) Unwrap() []error { return []error{e.Refusal, e.exceeded} }
+
+// TookTooLong reports whether a render was ended for the processor time that it took.
+func TookTooLong(err error) bool {
+	exceeded, found := errors.AsType[*confine.Exceeded](err)
+	return found && exceeded.Bound == confine.CPU
 }
 
 // flagOf is what raises each bound.

@@ -2,6 +2,7 @@ package receive
 
 import (
 	"archive/tar"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,7 @@ type builder struct {
 
 // build makes a new directory below workDir, lets fill write it, and checks its
 // links. After an error nothing is left behind.
-func build(workDir string, limits Limits, fill func(into *builder) error) (*Tree, error) {
+func build(ctx context.Context, workDir string, limits Limits, fill func(into *builder) error) (*Tree, error) {
 	dir, err := newDir(workDir)
 	if err != nil {
 		return nil, fmt.Errorf("make a private directory: %w", err)
@@ -43,7 +44,7 @@ func build(workDir string, limits Limits, fill func(into *builder) error) (*Tree
 		err = errors.Join(err, into.close())
 	}
 	if err == nil {
-		err = checkLinks(into.links)
+		err = checkLinks(ctx, into.links)
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

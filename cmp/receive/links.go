@@ -1,16 +1,21 @@
 package receive
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
-// The limits of following links: as many in a row as Go follows (Linux follows 40),
-// and as many steps in all as take less than a second.
+// The limits of following links.
 const (
-	linkHops  = 255
-	linkSteps = 10_000_000
+	linkHops  = 255        // in a row: as many as Go follows; Linux follows 40
+	linkBytes = 4096       // of a path on the way: no system call takes a longer one
+	linkSteps = 10_000_000 // in all: some seconds
+	linkLook  = 4096       // steps between two looks at the context
+	linkKept  = 64 << 20   // bytes of paths that are remembered
 )
 
 func (b *builder) addLink(name, target string) error {
@@ -57,52 +62,118 @@ func leaves(folder, target string) bool {
 // checkLinks follows every link through the others. Links that each look harmless
 // can lead out together: with up -> ../.. in a folder of depth two, up/../x is
 // inside for who only reads it, and outside for who follows it.
-func checkLinks(links map[string]string) error {
-	steps := 0
-	for name := range links {
-		inside, cost := staysInside(links, name)
-		if !inside {
-			return escapes(name, links[name])
-		}
-		if steps += cost; steps > linkSteps {
-			return &Error{Kind: OverLimit, Entry: name, Limit: linkSteps, Reason: fmt.Sprintf("the links lead through more than %d others; use fewer", linkSteps)}
+func checkLinks(ctx context.Context, links map[string]string) error {
+	f := &follower{ctx: ctx, links: links, ends: map[string]end{}}
+	for _, name := range slices.Sorted(maps.Keys(links)) {
+		_, err := f.follow(name, 0)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// staysInside follows one link as the kernel does. A chain that never ends leads
-// nowhere, so it stays inside.
-func staysInside(links map[string]string, name string) (inside bool, steps int) {
-	at, rest := "", name
-	hops := 0
-	for rest != "" {
-		steps++
-		var part string
-		part, rest, _ = strings.Cut(rest, "/")
-		switch part {
-		case "", ".":
+// follower follows links as the kernel does, and remembers where they end.
+type follower struct {
+	ctx   context.Context // of the one call that owns this value
+	links map[string]string
+	// ends has what is known of a link; the ones that are being followed lead nowhere,
+	// as whoever comes to them again goes in a circle.
+	ends map[string]end
+	// kept adds up the paths in ends.
+	kept int
+	// steps is what following has cost, and look where the context is looked at next.
+	steps, look int
+}
+
+// end is where a link leads.
+type end struct {
+	path string
+	// hops counts the links on the way. With more than linkHops it leads nowhere, since
+	// whoever follows it gives up, and so it stays inside.
+	hops int
+}
+
+var nowhere = end{hops: linkHops + 1}
+
+// follow returns the end of a link to which depth others have led.
+func (f *follower) follow(name string, depth int) (end, error) {
+	if known, found := f.ends[name]; found {
+		return known, nil
+	}
+	if depth > linkHops {
+		return nowhere, nil
+	}
+	f.ends[name] = nowhere
+	found, err := f.walk(name, depth)
+	switch {
+	case err != nil:
+		return nowhere, err
+	case found.hops <= linkHops && f.kept+len(found.path) <= linkKept:
+		f.kept += len(found.path)
+		f.ends[name] = found
+	case found.hops <= linkHops || depth > 0:
+		// There is no more room, or it leads nowhere only after so many others.
+		delete(f.ends, name)
+	}
+	return found, nil
+}
+
+// walk goes along the target of a link. The link's own folder is one: nothing is
+// written below links.
+func (f *follower) walk(name string, depth int) (end, error) {
+	at := end{path: parent(name), hops: 1}
+	for part := range strings.SplitSeq(f.links[name], "/") {
+		err := f.step(name, len(at.path))
+		if err != nil {
+			return nowhere, err
+		}
+		switch {
+		case part == "" || part == ".":
 			continue
-		case "..":
-			if at == "" {
-				return false, steps
-			}
-			at = strings.TrimPrefix(path.Dir("/"+at), "/")
+		case part == ".." && at.path == "":
+			return nowhere, escapes(name, f.links[name])
+		case part == "..":
+			at.path = parent(at.path)
 			continue
 		}
-		next := path.Join(at, part)
-		target, isLink := links[next]
-		if !isLink {
-			at = next
+		at.path = strings.TrimPrefix(at.path+"/"+part, "/")
+		if len(at.path) > linkBytes {
+			return nowhere, &Error{Kind: BadLink, Entry: name, Reason: fmt.Sprintf("this link leads to a path of more than %d bytes, which cannot be opened; make it shorter", linkBytes)}
+		}
+		if _, isLink := f.links[at.path]; !isLink {
 			continue
 		}
-		if hops++; hops > linkHops {
-			return true, steps
+		next, err := f.follow(at.path, depth+1)
+		if err != nil {
+			return nowhere, err
 		}
-		rest = target + "/" + rest
-		if steps += len(rest) / 64; len(rest) > 1<<16 {
-			return false, steps // nobody means this, and following it takes too long
+		at.path, at.hops = next.path, at.hops+next.hops
+		if at.hops > linkHops {
+			return nowhere, nil
 		}
 	}
-	return true, steps
+	return at, nil
+}
+
+// step charges for one name behind a path of so many bytes, and looks at the context
+// from time to time.
+func (f *follower) step(name string, bytes int) error {
+	f.steps += 1 + bytes/64
+	if f.steps > linkSteps {
+		return &Error{Kind: OverLimit, Entry: name, Limit: linkSteps, Reason: fmt.Sprintf("following the links takes more than %d steps; use fewer", linkSteps)}
+	}
+	if f.steps < f.look {
+		return nil
+	}
+	f.look = f.steps + linkLook
+	if f.ctx.Err() != nil {
+		return fmt.Errorf("check the links: %w", context.Cause(f.ctx))
+	}
+	return nil
+}
+
+// parent is the folder of a path; that of the root's own entries is "".
+func parent(of string) string {
+	return of[:max(strings.LastIndexByte(of, '/'), 0)]
 }

@@ -89,7 +89,7 @@ func (o *Opened) Unpack(ctx context.Context, workDir string) (*Tree, error) {
 	incoming := listen(ctx, o.stream)
 	defer incoming.close()
 
-	tree, err := build(workDir, o.limits, func(into *builder) error {
+	tree, err := build(ctx, workDir, o.limits, func(into *builder) error {
 		return receiveArchive(incoming, o.Metadata, into)
 	})
 	if err != nil {
@@ -127,7 +127,7 @@ func Drain(ctx context.Context, stream Stream, limits Limits) (Metadata, error) 
 // under the same rules and limits as [Unpack]; sockets, pipes and devices are left
 // out, as Argo CD's sender does. dir may be a link, but none that leads into workDir.
 func Copy(ctx context.Context, dir, workDir string, limits Limits) (*Tree, error) {
-	return build(workDir, limits.WithDefaults(), func(into *builder) error {
+	return build(ctx, workDir, limits.WithDefaults(), func(into *builder) error {
 		return copyDir(ctx, dir, into)
 	})
 }

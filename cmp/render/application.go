@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -64,7 +65,8 @@ func ParseApplication(file string, data []byte) (*v1alpha1.Application, error) {
 
 // FromApplication makes the Requests of an Application, one for each source, in
 // order, from a native block or from the plugin form. It reads checkout, only to
-// merge .argocd-source files. Root and Release are left for the caller: Run needs a
+// merge .argocd-source files, which nothing confines: through no link that leads out of
+// it, and no more than a MiB of each. Root and Release are left for the caller: Run needs a
 // fresh private copy of the checkout for each Request.
 //
 // It refuses what a plugin cannot be sent: charts of a Helm repository, sources
@@ -145,7 +147,12 @@ func (r *Request) fromPlugin(where, checkout string) error {
 	if !filepath.IsLocal(r.Path) {
 		return refuse(where+".path", "%s leaves the repository", r.Source.Path)
 	}
-	merged, err := mergeOverrides(r.Source, filepath.Join(checkout, r.Path), r.AppName)
+	root, err := os.OpenRoot(checkout)
+	if err != nil {
+		return fmt.Errorf("open the checkout: %w", err)
+	}
+	defer func() { _ = root.Close() }() // it was only read
+	merged, err := mergeOverrides(r.Source, root, r.Path, r.AppName)
 	if err != nil {
 		return err
 	}

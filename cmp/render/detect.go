@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/kustomize"
@@ -45,6 +47,10 @@ func detect(app string) (v1alpha1.ApplicationSourceType, error) {
 	return found, nil
 }
 
+// overrideBytes bounds an override file; what Argo CD's image updater writes has some
+// hundred bytes.
+const overrideBytes = 1 << 20
+
 // overrideFiles are the files in an app's folder that change its source.
 func overrideFiles(app, appName string) []string {
 	files := []string{filepath.Join(app, ".argocd-source.yaml")}
@@ -56,11 +62,11 @@ func overrideFiles(app, appName string) []string {
 
 // mergeOverrides returns the blocks that Argo CD makes of a source: each file that
 // exists is merged into it as a JSON merge patch. Argo CD goes on with the source's
-// own path, repository and revision.
-func mergeOverrides(source v1alpha1.ApplicationSource, app, appName string) (v1alpha1.ApplicationSource, error) {
+// own path, repository and revision. app is the folder below root.
+func mergeOverrides(source v1alpha1.ApplicationSource, root *os.Root, app, appName string) (v1alpha1.ApplicationSource, error) {
 	merged := *source.DeepCopy()
 	for _, file := range overrideFiles(app, appName) {
-		patch, found, err := readOverride(file)
+		patch, found, err := readOverride(root, file)
 		if err != nil {
 			return merged, err
 		}
@@ -84,16 +90,10 @@ func mergeOverrides(source v1alpha1.ApplicationSource, app, appName string) (v1a
 }
 
 // readOverride returns a file as JSON, and whether there is one.
-func readOverride(file string) (text []byte, found bool, err error) {
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
-		return nil, false, nil
-	}
-	if err == nil {
-		text, err = os.ReadFile(file)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read %s: %w", filepath.Base(file), err)
+func readOverride(root *os.Root, file string) (text []byte, found bool, err error) {
+	text, found, err = readRegular(root, file)
+	if err != nil || !found {
+		return nil, false, err
 	}
 	err = manifest.CheckAliases(filepath.Base(file), text, manifest.Limits{})
 	if err != nil {
@@ -106,13 +106,48 @@ func readOverride(file string) (text []byte, found bool, err error) {
 	return text, true, nil
 }
 
+// readRegular reads a file of a repository that nobody has looked at before: it may be a
+// link to anywhere, a pipe that nobody writes to, or have no end. A folder is no file.
+func readRegular(root *os.Root, file string) (text []byte, found bool, err error) {
+	name := filepath.Base(file)
+	opened, err := root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if _, fromKernel := errors.AsType[syscall.Errno](err); err != nil && !fromKernel {
+		return nil, false, refuse(name, "is no file of this repository") // os.Root keeps its error for this to itself
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read %s: %w", name, err)
+	}
+	defer func() { _ = opened.Close() }() // it was only read
+	info, err := opened.Stat()
+	if err != nil {
+		return nil, false, fmt.Errorf("read %s: %w", name, err)
+	}
+	switch {
+	case info.IsDir():
+		return nil, false, nil
+	case !info.Mode().IsRegular():
+		return nil, false, refuse(name, "is no regular file")
+	}
+	text, err = io.ReadAll(io.LimitReader(opened, overrideBytes+1))
+	if err != nil {
+		return nil, false, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(text) > overrideBytes {
+		return nil, false, refuse(name, "has more than %d bytes, the most that is taken; make it smaller", overrideBytes)
+	}
+	return text, true, nil
+}
+
 // stripOverrides removes the plugin block from the override files of the private
 // copy. It is what brought the app here, and repo-server has already merged its
 // parameters into what it sent; left in place, it would make Argo CD's renderer
 // call this plugin again.
-func (j *job) stripOverrides() error {
-	for _, file := range overrideFiles(j.app, j.request.AppName) {
-		text, found, err := readOverride(file)
+func (j *job) stripOverrides(root *os.Root) error {
+	for _, file := range overrideFiles(j.request.Path, j.request.AppName) {
+		text, found, err := readOverride(root, file)
 		if err != nil {
 			return err
 		}
@@ -126,10 +161,10 @@ func (j *job) stripOverrides() error {
 		delete(content, "plugin")
 		text, err = json.Marshal(content)
 		if err == nil {
-			err = os.Remove(file) // it may be a link to what others read
+			err = root.Remove(file) // it may be a link to what others read
 		}
 		if err == nil {
-			err = os.WriteFile(file, text, 0o600)
+			err = root.WriteFile(file, text, 0o600)
 		}
 		if err != nil {
 			return fmt.Errorf("strip %s of its plugin block: %w", filepath.Base(file), err)

@@ -40,11 +40,7 @@ func (r *Renderer) prepare(request Request) (*job, error) {
 	j.source = *request.Source.DeepCopy()
 	j.source.Plugin = nil
 	j.nameProject()
-	err = j.stripOverrides()
-	if err != nil {
-		return nil, err
-	}
-	j.merged, err = mergeOverrides(j.source, j.app, request.AppName)
+	err = j.mergeOverrides()
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +75,21 @@ func (j *job) locate() error {
 		return fmt.Errorf("open the app's folder: %w", err)
 	}
 	return nil
+}
+
+// mergeOverrides takes what the app's folder says of its source.
+func (j *job) mergeOverrides() error {
+	root, err := os.OpenRoot(j.root)
+	if err != nil {
+		return fmt.Errorf("open the private copy: %w", err)
+	}
+	defer func() { _ = root.Close() }() // it holds nothing that is not written yet
+	err = j.stripOverrides(root)
+	if err != nil {
+		return err
+	}
+	j.merged, err = mergeOverrides(j.source, root, j.request.Path, j.request.AppName)
+	return err
 }
 
 // settleType gives the source an explicit type, so that Argo CD's renderer does not

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/util/kustomize"
@@ -23,7 +24,24 @@ func (j *job) inside(path string) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true // the tool reports it
 	}
-	return err == nil && (resolved == j.root || strings.HasPrefix(resolved, j.root+"/"))
+	return err == nil && j.below(resolved)
+}
+
+// below reports whether a path, by its name alone, is the private copy's or one in it.
+func (j *job) below(path string) bool {
+	return path == j.root || strings.HasPrefix(path, j.root+"/")
+}
+
+// located is where tools find a path that a file of the private copy names, unless its
+// name alone leads out. That is not looked up: the answer would tell what exists on this
+// machine.
+func (j *job) located(file, path string) (located string, inside bool) {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil || filepath.IsAbs(path) {
+		return "", false
+	}
+	located = filepath.Join(folder, path)
+	return located, j.below(located)
 }
 
 // kustomization is what a kustomization says of other files and folders.
@@ -67,27 +85,43 @@ func (j *job) guardKustomization(folder string, seen map[string]bool) error {
 	if content.HelmGlobals.ConfigHome != "" {
 		return refuse(j.relative(file), "helmGlobals.configHome is not taken: Helm would load plugins, and run their commands, from a folder of the repository; remove it")
 	}
-	lists := [][]string{
-		content.Resources, content.Bases, content.Components, content.CRDs, content.Configurations,
-		content.Generators, content.Transformers, content.Validators, content.PatchesStrategicMerge,
-	}
-	for _, list := range lists {
-		for _, entry := range list {
-			err := j.guardEntry(file, entry, seen)
-			if err != nil {
-				return err
-			}
+	for _, entry := range content.entries() {
+		err := j.guardEntry(file, entry, seen)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// entries are the files, folders and URLs that a kustomization names.
+func (k *kustomization) entries() []string {
+	named := slices.Concat(k.Resources, k.Bases, k.Components, k.CRDs, k.Configurations)
+	for _, entry := range slices.Concat(k.Generators, k.Transformers, k.Validators, k.PatchesStrategicMerge) {
+		if !inline(entry) {
+			named = append(named, entry)
+		}
+	}
+	return named
+}
+
+// inline reports whether kustomize takes an entry for an object rather than for a path.
+func inline(entry string) bool {
+	var object struct {
+		Kind     string `json:"kind"`
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+	}
+	return strings.Contains(entry, "\n") && yaml.Unmarshal([]byte(entry), &object) == nil && object.Kind != "" && object.Metadata.Name != ""
+}
+
 // guardEntry looks at one file, folder or URL that a kustomization names. What is no path
-// here is a URL, or inline, or not there; kustomize reports the last.
+// here is a URL, or not there; kustomize reports the last.
 func (j *job) guardEntry(file, entry string, seen map[string]bool) error {
-	path := entry
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(file), path)
+	path, inside := j.located(file, entry)
+	if !inside {
+		return refuse(j.relative(file), "%q is no file or folder of this repository", entry)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -162,11 +196,9 @@ func (j *job) guardDependency(file, repository string, seen map[string]bool) err
 		return nil
 	}
 	// Helm takes what follows as it stands, relative to the chart or absolute.
-	for _, path := range []string{location, unescaped(location)} {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(filepath.Dir(file), path)
-		}
-		if !j.inside(path) {
+	for _, named := range []string{location, unescaped(location)} {
+		path, inside := j.located(file, named)
+		if !inside || !j.inside(path) {
 			return refuse(j.relative(file), "the dependency on %q is on no chart of this repository", repository)
 		}
 		if _, err := os.Stat(path); err == nil {

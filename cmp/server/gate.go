@@ -27,9 +27,11 @@ const maxWaitingBytes = 64 << 20
 //
 // Turns: an Application never holds more than half of them (but one), whether others
 // wait or not, because a turn that is given cannot be taken back, and one that never
-// ends would keep those out who come a moment later. Applications that used up a
-// whole deadline lately share one such half among them all, and come after the
-// others. Beside that whoever holds the fewest turns is next, then whose project
+// ends would keep those out who come a moment later. For the same reason a project
+// never holds all turns but one where others have been heard of lately; where there is
+// one project alone, the last turn would be kept for nobody. Applications that used up
+// a whole deadline lately, or took long more than once, share one half among them all,
+// and come after the others. Beside that whoever holds the fewest turns is next, then whose project
 // does, then whose project and who itself got its last turn earlier, then who came
 // earlier.
 //
@@ -44,6 +46,7 @@ type gate struct {
 
 	mu      sync.Mutex
 	past    history
+	others  neighbours
 	working []*turn
 	waiting []*waiter // in the order in which they came
 	turns   int       // given so far
@@ -56,6 +59,8 @@ type turn struct {
 	late  bool
 	asked time.Time
 	began time.Time
+	// deadline is when the request's time is over, zero without one.
+	deadline time.Time
 }
 
 // waiter is a request that waits.
@@ -63,6 +68,8 @@ type waiter struct {
 	who   tenant
 	bytes int64
 	asked time.Time
+	// deadline is when the request's time is over, zero without one.
+	deadline time.Time
 	// told gets one answer: a turn, or why there is none.
 	told chan answer
 }
@@ -79,10 +86,13 @@ func newGate(options Options) *gate {
 	}
 }
 
-// enter waits for a turn, no longer than ctx. On success the caller must call
-// leave once.
+// enter waits for a turn, for most of the time that ctx has left. On success the caller
+// must call leave once.
 func (g *gate) enter(ctx context.Context, metadata receive.Metadata) (*turn, error) {
-	one := g.admit(tenantOf(metadata), metadata.Bytes)
+	deadline, _ := ctx.Deadline()
+	ctx, cancel := patience(ctx)
+	defer cancel()
+	one := g.admit(tenantOf(metadata), metadata.Bytes, deadline)
 	select {
 	case told := <-one.told:
 		return told.turn, told.err
@@ -98,11 +108,12 @@ func (g *gate) enter(ctx context.Context, metadata receive.Metadata) (*turn, err
 }
 
 // admit queues a newcomer, gives out what turns there are, and makes room.
-func (g *gate) admit(who tenant, bytes int64) *waiter {
+func (g *gate) admit(who tenant, bytes int64, deadline time.Time) *waiter {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	one := &waiter{who: who, bytes: bytes, asked: time.Now(), told: make(chan answer, 1)}
+	one := &waiter{who: who, bytes: bytes, asked: time.Now(), deadline: deadline, told: make(chan answer, 1)}
 	g.waiting = append(g.waiting, one)
+	g.others.hear(who.project, one.asked)
 	g.give(one.asked)
 	for len(g.waiting) > g.queue {
 		g.dismiss(one, errQueueFull, errGaveWay, func(*waiter) int64 { return 1 })
@@ -126,17 +137,31 @@ func (g *gate) withdraw(one *waiter) (answer, bool) {
 	return answer{}, false
 }
 
-// leave gives the turn back. usedUp says that the deadline ended the work.
+// leave gives the turn back. usedUp says that a bound of time ended the work.
 func (t *turn) leave(usedUp bool) {
 	g := t.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.working = slices.DeleteFunc(g.working, func(each *turn) bool { return each == t })
 	now := time.Now()
-	// Who waited for most of the time is not to blame.
-	mostly := now.Sub(t.began) >= t.began.Sub(t.asked)
-	g.past.ended(t.who, usedUp && mostly, now)
+	g.past.ended(t.who, t.effort(usedUp, now), now)
 	g.give(now)
+}
+
+// effort says how much of its time the turn took. Who waited for most of it is not to
+// blame.
+func (t *turn) effort(usedUp bool, now time.Time) effort {
+	took := now.Sub(t.began)
+	switch {
+	case took < t.began.Sub(t.asked):
+		return light
+	case usedUp:
+		return whole
+	case !t.deadline.IsZero() && took > t.deadline.Sub(t.asked)/2:
+		return long
+	default:
+		return light
+	}
 }
 
 // load is how many requests work and how many wait.
@@ -156,7 +181,7 @@ func (g *gate) give(now time.Time) {
 		g.remove(next)
 		g.turns++
 		g.past.served(next.who, g.turns)
-		given := &turn{gate: g, who: next.who, late: g.past.late(next.who, now), asked: next.asked, began: now}
+		given := &turn{gate: g, who: next.who, late: g.past.late(next.who, now), asked: next.asked, began: now, deadline: next.deadline}
 		g.working = append(g.working, given)
 		next.told <- answer{turn: given}
 	}
@@ -179,6 +204,9 @@ func (g *gate) next(now time.Time) (next *waiter, found bool) {
 // mayWork says whether a turn would be within the tenant's share.
 func (g *gate) mayWork(one *waiter, now time.Time) bool {
 	share := max(1, g.parallelism/2)
+	if g.others.heardOf(one.who.project, now) && g.count(func(t *turn) bool { return t.who.project == one.who.project }) >= max(1, g.parallelism-1) {
+		return false
+	}
 	if g.count(func(t *turn) bool { return t.who == one.who }) >= share {
 		return false
 	}

@@ -47,7 +47,7 @@ func (c *crew) ask(names ...string) {
 		}
 		project, rest, _ := strings.Cut(who, "/")
 		application, _, _ := strings.Cut(rest, "-")
-		c.waiting = append(c.waiting, &asker{name: who, one: c.gate.admit(tenant{project, application}, mebibytes<<20)})
+		c.waiting = append(c.waiting, &asker{name: who, one: c.gate.admit(tenant{project, application}, mebibytes<<20, time.Now().Add(time.Minute))})
 		c.look()
 	}
 }
@@ -227,6 +227,29 @@ func TestWhoUsedUpTheDeadlineComesLater(t *testing.T) {
 			past:   func(c *crew) { late("p/a")(c); time.Sleep(lateFor); c.ask("q/b"); c.finish() },
 			ask:    []string{"p/a", "q/b"}, order: []string{"p/a", "q/b"},
 		},
+		"long once": {
+			reason: "a large repository takes long after each commit",
+			past:   after(50*time.Second, "p/a", "q/b"), ask: []string{"p/a", "q/b"}, order: []string{"p/a", "q/b"},
+		},
+		"long twice": {
+			reason: "most of the deadline again and again keeps the others out as well as all of it",
+			past:   after(50*time.Second, "p/a", "p/a"), ask: []string{"p/a", "q/b"}, order: []string{"q/b", "p/a"},
+		},
+		"half the time": {
+			reason: "others still end in time behind it",
+			past:   after(30*time.Second, "p/a", "p/a", "p/a", "q/b"), ask: []string{"p/a", "q/b"}, order: []string{"p/a", "q/b"},
+		},
+		"long seldom": {
+			reason: "one long render in five minutes keeps nobody out",
+			past: func(c *crew) {
+				after(50*time.Second, "p/a")(c)
+				time.Sleep(lateFor)
+				after(50*time.Second, "p/a")(c)
+				c.ask("q/b")
+				c.finish()
+			},
+			ask: []string{"p/a", "q/b"}, order: []string{"p/a", "q/b"},
+		},
 		"waited itself": {
 			reason: "who got its turn too late did not use up the deadline",
 			past: func(c *crew) {
@@ -262,6 +285,49 @@ func late(name string) func(*crew) {
 		c.ask(name)
 		time.Sleep(time.Minute)
 		c.end(name, true)
+	}
+}
+
+// after is a past in which each of the names has ended in time, after so long, one
+// after the other.
+func after(took time.Duration, names ...string) func(*crew) {
+	return func(c *crew) {
+		for _, name := range names {
+			c.ask(name)
+			time.Sleep(took)
+			c.end(name, false)
+		}
+	}
+}
+
+// One project never keeps another from its turn, however many Applications it has.
+func TestProjectsLeaveATurn(t *testing.T) {
+	tests := map[string]struct {
+		reason      string
+		parallelism int
+		past        func(*crew)
+		working     []string
+	}{
+		"alone":          {"nobody would take the last turn", 4, func(*crew) {}, []string{"p/a-0", "p/b-0", "p/a-1", "p/b-1"}},
+		"another":        {"its next request finds a turn", 4, after(time.Second, "q/c"), []string{"p/a-0", "p/b-0", "p/a-1"}},
+		"another of two": {"one is left for it", 2, after(time.Second, "q/c"), []string{"p/a-0"}},
+		"the only turn":  {"nothing can be kept", 1, after(time.Second, "q/c"), []string{"p/a-0"}},
+		"long ago":       {"many turns of its own do not hide the other", 4, func(c *crew) { c.ask("q/c"); c.finish(); c.ask(times(9, "p/x")...); c.finish() }, []string{"p/a-0", "p/b-0", "p/a-1"}},
+		"yesterday":      {"projects are deleted, too", 4, func(c *crew) { after(time.Second, "q/c")(c); time.Sleep(heardFor) }, []string{"p/a-0", "p/b-0", "p/a-1", "p/b-1"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				crew := newCrew(test.parallelism, 100)
+				test.past(crew)
+				crew.order = nil
+				crew.ask("p/a-0", "p/b-0", "p/a-1", "p/b-1", "p/a-2", "p/b-2")
+				if diff := gocmp.Diff(test.working, crew.order); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+				}
+				crew.finish()
+			})
+		})
 	}
 }
 

@@ -89,7 +89,7 @@ func (s *service) drained(stream contextStream, rpc string, answer func() error)
 
 // generate is the use case: hear whose request it is, wait for a turn, receive, render
 // and pin.
-func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apiclient.ManifestResponse, error) {
+func (s *service) generate(ctx context.Context, from *inbound, run *run) (reply *apiclient.ManifestResponse, err error) {
 	run.phases.begin(phaseReceive)
 	opened, err := receive.Open(ctx, from, s.options.Limits)
 	if err != nil {
@@ -98,11 +98,11 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	run.opened(opened.Metadata)
 
 	run.phases.begin(phaseWait)
-	turn, err := s.turn(ctx, opened.Metadata)
+	turn, err := s.gate.enter(ctx, opened.Metadata)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { turn.leave(errors.Is(ctx.Err(), context.DeadlineExceeded)) }()
+	defer func() { turn.leave(errors.Is(ctx.Err(), context.DeadlineExceeded) || child.TookTooLong(err)) }()
 	slot, err := s.options.Take(ctx)
 	if err != nil {
 		return nil, err
@@ -129,11 +129,4 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (*apicl
 	run.phases.move(phasePin, outcome.Pinning)
 	s.finished(run, outcome)
 	return &apiclient.ManifestResponse{Manifests: outcome.Texts}, nil
-}
-
-// turn waits for a turn, which the caller gives back.
-func (s *service) turn(ctx context.Context, metadata receive.Metadata) (*turn, error) {
-	ctx, cancel := patience(ctx)
-	defer cancel()
-	return s.gate.enter(ctx, metadata)
 }

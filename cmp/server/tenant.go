@@ -48,8 +48,18 @@ func short(name string) string {
 // whole is the tenant's project.
 func (t tenant) whole() tenant { return tenant{project: t.project} }
 
+// effort is how much of its time a turn took.
+type effort int
+
+const (
+	light effort = iota
+	long         // more than half of what the request had
+	whole        // all of it, or all the processor time of a render
+)
+
 // lateFor is how long an Application that used up a whole deadline comes after the
-// others. Neither renders that end in time nor names that are new shorten it:
+// others. One that takes more than half of it comes after them from the second time
+// within as long: renders of a large repository take long once, after each commit. Neither renders that end in time nor names that are new shorten it:
 // whoever owns several Applications would take turns with them.
 const lateFor = 5 * time.Minute
 
@@ -58,6 +68,7 @@ type record struct {
 	lastTurn  int       // number of the last turn that it got, 0 for none
 	lateUntil time.Time // zero when no render used up its deadline
 	inTime    bool      // some render ended in time
+	longUntil time.Time // until when another long render makes late; zero before the first
 }
 
 // maxRemembered bounds the tenants of a generation.
@@ -107,14 +118,46 @@ func (h *history) served(who tenant, turn int) {
 }
 
 // ended notes how a turn ended.
-func (h *history) ended(who tenant, usedUp bool, now time.Time) {
-	own, whole := h.of(who), h.of(who.whole())
-	if !usedUp {
+func (h *history) ended(who tenant, took effort, now time.Time) {
+	own, project := h.of(who), h.of(who.whole())
+	again := now.Before(own.longUntil)
+	if took == long {
+		own.longUntil = now.Add(lateFor)
+	}
+	if took == light || took == long && !again {
 		own.inTime = true
 		h.put(who, own)
 		return
 	}
-	own.lateUntil, whole.lateUntil = now.Add(lateFor), now.Add(lateFor)
+	own.lateUntil, project.lateUntil = now.Add(lateFor), now.Add(lateFor)
 	h.put(who, own)
-	h.put(who.whole(), whole)
+	h.put(who.whole(), project)
+}
+
+// heardFor is how long a project counts that has asked for something: Argo CD renders
+// every Application once a day, whatever happens.
+const heardFor = 24 * time.Hour
+
+// neighbours are the two projects that asked last. That is all it takes to know whether
+// a project is alone. Its zero value has heard of none.
+type neighbours [2]struct {
+	project string
+	until   time.Time
+}
+
+func (n *neighbours) hear(project string, now time.Time) {
+	if n[0].project != project {
+		n[1] = n[0]
+	}
+	n[0].project, n[0].until = project, now.Add(heardFor)
+}
+
+// heardOf reports whether there are others than this project.
+func (n *neighbours) heardOf(project string, now time.Time) bool {
+	for _, each := range n {
+		if each.project != project && now.Before(each.until) {
+			return true
+		}
+	}
+	return false
 }
