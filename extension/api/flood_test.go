@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -143,5 +144,18 @@ func TestAttackUserTakesNothingFromOthers(t *testing.T) {
 	want := fmt.Sprint([]int{200, 200, 429, 429, 200, 429})
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v: two for each user, three for all", got, want)
+	}
+}
+
+// TestAttackRollbackWithoutTurn: what a rollback of the collected snapshot takes is the
+// classifier's, which bounds it, and not this process's.
+func TestAttackRollbackWithoutTurn(t *testing.T) {
+	f := newFake()
+	b := start(t, api.Options{Reporter: f, TokenMode: true})
+	if got := b.ask(t, http.MethodGet, "/api/v1/rollback", nil); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if asked := f.questions(); !slices.Contains(asked, "rollback") {
+		t.Errorf("it was written by who serves: %v", asked)
 	}
 }

@@ -221,7 +221,7 @@ func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error
 	if metadata, _ := snapshot.Application["metadata"].(map[string]any); answer.UID != "" && metadata["uid"] != any(answer.UID) {
 		return nil, busy(http.StatusConflict, "replaced", "the Application was replaced meanwhile by another of its name")
 	}
-	stream, err := report.Rollback(snapshot, answer.Report)
+	stream, err := a.options.Reporter.Rollback(ctx, report.Question{Snapshot: snapshot})
 	if err != nil {
 		return nil, fmt.Errorf("rollback: %w", err)
 	}
@@ -229,7 +229,7 @@ func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error
 }
 
 func (a *api) rollbackPosted(ctx context.Context, q *question) (*reply, error) {
-	stream, err := a.options.Reporter.Rollback(ctx, q.posted(q.body))
+	stream, err := a.options.Reporter.Rollback(ctx, report.Question{Posted: q.posted(q.body)})
 	if err != nil {
 		return nil, fmt.Errorf("rollback: %w", err)
 	}

@@ -157,9 +157,10 @@ func (s *Service) Try(ctx context.Context, posted Posted, rules []v1alpha1.Resou
 	return s.preview(ctx, Question{Posted: posted}, rules)
 }
 
-// Rollback writes what brings back what a plan made of a sent snapshot deletes.
-func (s *Service) Rollback(ctx context.Context, posted Posted) ([]byte, error) {
-	explained, err := s.ask(ctx, "classify", Question{Posted: posted, Rollback: true})
+// Rollback writes what brings back what a plan made of the question's snapshot deletes,
+// sent or collected.
+func (s *Service) Rollback(ctx context.Context, about Question) ([]byte, error) {
+	explained, err := s.ask(ctx, "classify", Question{Posted: about.Posted, Snapshot: about.Snapshot, Rollback: true})
 	if err != nil {
 		return nil, err
 	}
