@@ -191,7 +191,7 @@ func (s *Service) Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot
 	return s.again.do(ctx, ref.String(), func(ctx context.Context) (*drift.Snapshot, error) {
 		allowed := s.allow(ref)
 		defer allowed.Release()
-		return detached(ctx, s, s.collecting, func(ctx context.Context) (*drift.Snapshot, error) {
+		return detached(ctx, s, s.collecting.of(askerOf(ref)), func(ctx context.Context) (*drift.Snapshot, error) {
 			snapshot, _, err := s.collect(ctx, ref, allowed)
 			return snapshot, err
 		})
@@ -225,7 +225,7 @@ func (s *Service) ask(ctx context.Context, step string, question Question) (*Exp
 	if err := s.weigh(question); err != nil {
 		return nil, err
 	}
-	return detached(ctx, s, s.classifying, func(ctx context.Context) (*Explained, error) {
+	return detached(ctx, s, s.classifying.of(question.askerOf()), func(ctx context.Context) (*Explained, error) {
 		defer s.observed(step)()
 		return s.options.Classifier.Explain(ctx, question)
 	})
