@@ -213,7 +213,7 @@ func (s *surveying) source(ctx context.Context, command *cobra.Command) (*source
 	options.Restarts = fleet.TreeRestarts(client)
 	if s.fields != fieldsNone {
 		collect := report.Options{Now: time.Now, Compared: true}
-		options.Fields = explain(report.NewService(report.ServiceOptions{Client: client, Collect: collect, Workers: s.parallel}))
+		options.Fields = explain(report.NewService(report.ServiceOptions{Client: client, Collect: collect, Workers: s.parallel + 1, Timeout: patience}))
 	}
 	if options.Settings, err = fleet.ServerSettings(client, time.Now)(ctx); err != nil {
 		return nil, err
@@ -229,6 +229,10 @@ func exact(patterns []string) string {
 	}
 	return patterns[0]
 }
+
+// patience is how long one Application may take to be read, and to be explained. The
+// turn beside the parallel ones is that which scans leave to others.
+const patience = time.Minute
 
 // explain reads and classifies one Application. Nobody asks for the fixes of a fleet,
 // so none is proven.

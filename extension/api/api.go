@@ -11,14 +11,13 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/moorpin/moorpin/pkg/argocd"
-	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 // api serves the routes.
 type api struct {
 	options  Options
 	limits   *limits
-	held     *weight.Budget // of the bytes of bodies, taken as they arrive: who sends slowly holds little
+	bodies   *bodies
 	metrics  *metrics
 	document []byte
 }
@@ -49,7 +48,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a := &api{
 		options: options, limits: newLimits(options.PerUser, options.Global, options.Now),
-		held: weight.NewBudget(options.MaxHeld),
+		bodies: newBodies(options.MaxHeld),
 	}
 	if a.metrics, err = newMetrics(options.Registry); err != nil {
 		return nil, err
@@ -111,12 +110,12 @@ func (a *api) guarded(row *route) http.Handler {
 		}
 		q := &question{caller: caller, query: r.URL.Query()}
 		if row.posted {
-			body, held, err := a.readBody(w, r)
+			body, held, err := a.readBody(w, r, caller)
 			if err != nil {
 				a.fail(w, r, err)
 				return
 			}
-			defer a.held.Give(held)
+			defer held.release()
 			q.body = body
 		}
 		answer, err := row.answer(a, r.Context(), q)

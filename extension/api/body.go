@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/moorpin/moorpin/pkg/argocd"
 )
 
 // Limits of JSON in a body.
@@ -23,26 +25,31 @@ const (
 	maxLiteral = 400
 
 	chunk = 64 << 10
+
+	// progress is what must come of a body within patience, as long as it is not at its end.
+	progress = 16 << 10
+	patience = 2 * time.Second
 )
 
 // readBody reads a JSON document, unpacked, and gives back its bytes with what is
 // held for them, which the caller has to give back.
-func (a *api) readBody(w http.ResponseWriter, r *http.Request) (body []byte, held int64, err error) {
+func (a *api) readBody(w http.ResponseWriter, r *http.Request, caller argocd.Caller) (body []byte, held *holding, err error) {
 	if kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" || !isUTF8(parameters["charset"]) {
-		return nil, 0, refuse(http.StatusUnsupportedMediaType, "media type", "the body is not declared as JSON", "send Content-Type: application/json")
+		return nil, nil, refuse(http.StatusUnsupportedMediaType, "media type", "the body is not declared as JSON", "send Content-Type: application/json")
 	}
 	if r.ContentLength > a.options.MaxBody {
-		return nil, 0, a.tooLarge()
+		return nil, nil, a.tooLarge()
 	}
 	// Two thirds of the time are for the body; the rest is for the answer.
-	controller := http.NewResponseController(w)
-	_ = controller.SetReadDeadline(a.options.Now().Add(a.options.Timeout * 2 / 3)) // without one, the server's holds
-	defer func() { _ = controller.SetReadDeadline(a.options.Now().Add(a.options.Timeout + time.Second)) }()
-	reader, err := unpacked(r.Header, http.MaxBytesReader(w, r.Body, a.options.MaxBody))
+	now, controller := a.options.Now, http.NewResponseController(w)
+	defer func() { _ = controller.SetReadDeadline(now().Add(a.options.Timeout + time.Second)) }()
+	coming := &patient{from: http.MaxBytesReader(w, r.Body, a.options.MaxBody), now: now, last: now().Add(a.options.Timeout * 2 / 3), until: controller.SetReadDeadline}
+	reader, err := unpacked(r.Header, coming)
 	if err != nil {
-		return nil, 0, a.unread(err)
+		return nil, nil, a.unread(err)
 	}
-	body, held, err = a.readAll(reader)
+	held = a.bodies.hold(caller)
+	body, err = a.readAll(reader, held)
 	if err == nil {
 		err = scan(body, int(a.options.MaxBody/bytesPerValue))
 	}
@@ -50,8 +57,8 @@ func (a *api) readBody(w http.ResponseWriter, r *http.Request) (body []byte, hel
 		err = refuse(http.StatusBadRequest, "json", "the body is not JSON", "send one JSON document")
 	}
 	if err != nil {
-		a.held.Give(held)
-		return nil, 0, a.unread(err)
+		held.release()
+		return nil, nil, a.unread(err)
 	}
 	return body, held, nil
 }
@@ -73,28 +80,61 @@ func unpacked(header http.Header, body io.Reader) (io.Reader, error) {
 	return nil, refuse(http.StatusUnsupportedMediaType, "media type", "the body's Content-Encoding is unknown", "send it as it is, or with gzip")
 }
 
+// patient reads as long as what it reads from goes on.
+type patient struct {
+	from io.Reader
+	now  func() time.Time
+	// last is when all must be there; until sets when the next byte must.
+	last  time.Time
+	until func(time.Time) error
+	// came is what has come since the time was set.
+	came int
+	set  bool
+}
+
+// Read reads what comes in time.
+func (p *patient) Read(into []byte) (int, error) {
+	if !p.set || p.came >= progress {
+		p.set, p.came = true, 0
+		soon := p.now().Add(patience)
+		if soon.After(p.last) {
+			soon = p.last
+		}
+		_ = p.until(soon) // where none can be set, the server's holds
+	}
+	n, err := p.from.Read(into)
+	p.came += n
+	return n, err //nolint:wrapcheck // a reader's io.EOF is nobody's but its own
+}
+
 // readAll reads to the end, no further than MaxBody, and takes what it holds from
 // the budget piece by piece.
-func (a *api) readAll(reader io.Reader) (body []byte, held int64, err error) {
+func (a *api) readAll(reader io.Reader, held *holding) ([]byte, error) {
+	var body []byte
+	var further [1]byte
 	for {
-		if cap(body)-len(body) < chunk {
-			grown := int64(max(2*cap(body), 2*chunk))
-			if a.held.Take(grown-held) != nil {
-				return nil, held, busy(http.StatusTooManyRequests, "memory", fmt.Sprintf("the bodies being read already take the %d bytes that all may take together", a.options.MaxHeld))
+		if len(body) == cap(body) && int64(len(body)) < a.options.MaxBody {
+			grown := min(int64(max(2*cap(body), chunk)), a.options.MaxBody)
+			if err := held.grow(grown); err != nil {
+				return nil, err
 			}
-			held = grown
 			body = append(make([]byte, 0, grown), body...)
 		}
-		n, err := reader.Read(body[len(body):cap(body)])
-		body = body[:len(body)+n]
-		switch {
-		case int64(len(body)) > a.options.MaxBody:
-			return nil, held, a.tooLarge()
-		case errors.Is(err, io.EOF):
-			return body, held, nil
-		case err != nil:
-			return nil, held, fmt.Errorf("read body: %w", err)
+		into := body[len(body):cap(body)]
+		full := len(into) == 0
+		if full {
+			into = further[:]
 		}
+		n, err := reader.Read(into)
+		switch {
+		case full && n > 0:
+			return nil, a.tooLarge()
+		case errors.Is(err, io.EOF):
+			return body[:len(body)+n], nil
+		case err != nil:
+			return nil, fmt.Errorf("read body: %w", err)
+		}
+		body = body[:len(body)+n]
 	}
 }
 

@@ -64,10 +64,13 @@ func (f *fake) Try(ctx context.Context, posted report.Posted, rules []v1alpha1.R
 	return f.Preview(ctx, snapshot, rules)
 }
 
-func (f *fake) Rollback(ctx context.Context, posted report.Posted) ([]byte, error) {
-	snapshot, err := posted.Read()
-	if err != nil {
-		return nil, err
+func (f *fake) Rollback(ctx context.Context, about report.Question) ([]byte, error) {
+	snapshot := about.Snapshot
+	if snapshot == nil {
+		var err error
+		if snapshot, err = about.Posted.Read(); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.note(ctx, "rollback"); err != nil {
 		return nil, err

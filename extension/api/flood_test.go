@@ -2,11 +2,12 @@ package api_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -79,38 +80,39 @@ func TestAttackManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestAttackManyBodiesAtOnce: as many bodies are held as there is memory for, and no more.
 func TestAttackManyBodiesAtOnce(t *testing.T) {
-	const limit, senders = 8 << 20, 60
-	b := start(t, api.Options{Reporter: newFake(), MaxBody: limit, MaxHeld: 2 * limit})
+	const limit, senders, fit = 8 << 20, 60, 4
+	var inside, most, ok, busy atomic.Int64
+	all := make(chan struct{})
+	f := newFake()
+	f.before = func(context.Context) {
+		if now := inside.Add(1); now > most.Load() {
+			most.Store(now)
+		}
+		select { // until all the others are refused, or it shows that none is
+		case <-all:
+		case <-time.After(3 * time.Second):
+		}
+		inside.Add(-1)
+	}
+	b := start(t, api.Options{Reporter: f, MaxBody: limit, MaxHeld: 2 * limit})
 	large := packed(t, io.MultiReader(
 		strings.NewReader(`{"application":{"metadata":{"namespace":"argocd","name":"shop"},"status":{"a":"`),
-		io.LimitReader(&endless{text: "x"}, limit/2), strings.NewReader(`"}}}`)))
-	var most uint64
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			var memory runtime.MemStats
-			runtime.ReadMemStats(&memory)
-			most = max(most, memory.HeapInuse)
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}()
-	var ok, busy atomic.Int64
+		io.LimitReader(&endless{text: "x"}, limit/4+1), strings.NewReader(`"}}}`)))
 	var running sync.WaitGroup
-	for range senders {
+	for i := range senders {
 		running.Go(func() {
 			r := b.request(t, http.MethodPost, "/api/v1/classify", bytes.NewReader(large))
 			r.Header.Set("Content-Encoding", "gzip")
+			r.Header.Set(argocd.HeaderUsername, fmt.Sprint("user-", i))
 			switch got := do(t, r); got.status {
 			case http.StatusOK:
 				ok.Add(1)
 			case http.StatusTooManyRequests:
-				busy.Add(1)
+				if busy.Add(1) == senders-2 {
+					close(all)
+				}
 				if got.header.Get("Retry-After") == "" {
 					t.Error("a refusal for now does not say when to try again")
 				}
@@ -120,15 +122,50 @@ func TestAttackManyBodiesAtOnce(t *testing.T) {
 		})
 	}
 	running.Wait()
-	close(stop)
-	<-stopped
-	if ok.Load() == 0 || ok.Load()+busy.Load() != senders {
-		t.Errorf("%d answered, %d refused, want some answered and all accounted for", ok.Load(), busy.Load())
+	if ok.Load() == 0 || ok.Load()+busy.Load() != senders || most.Load() > fit {
+		t.Errorf("%d answered, %d refused, %d held at once, want some answered, all accounted for, and at most %d held", ok.Load(), busy.Load(), most.Load(), fit)
 	}
-	t.Logf("%d answered, %d refused, heap at most %d MiB", ok.Load(), busy.Load(), most>>20)
 	// Everything that was held is given back: a body of the full size fits again.
-	if got := b.ask(t, http.MethodPost, "/api/v1/classify", snapshot()); got.status != http.StatusOK {
+	r := b.request(t, http.MethodPost, "/api/v1/classify", bytes.NewReader(packed(t, io.MultiReader(
+		strings.NewReader(`{"application":{"metadata":{"namespace":"argocd","name":"shop"},"status":{"a":"`),
+		io.LimitReader(&endless{text: "x"}, limit-83), strings.NewReader(`"}}}`)))))
+	r.Header.Set("Content-Encoding", "gzip")
+	if got := do(t, r); got.status != http.StatusOK {
 		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+}
+
+// TestAttackSilentBodies: connections that send a part of a body and then nothing leave
+// memory for others, and are ended soon.
+func TestAttackSilentBodies(t *testing.T) {
+	const limit = 4 << 20
+	b := start(t, api.Options{Reporter: newFake(), MaxBody: limit, MaxHeld: 2 * limit, Timeout: 30 * time.Second})
+	var connections []net.Conn
+	for i := range 4 {
+		connection, err := net.Dial("tcp", b.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		fmt.Fprintf(connection, "POST /api/v1/classify HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s: %s\r\n%s: argocd:shop\r\n%s: default\r\n%s: user-%d\r\n\r\n",
+			limit-1, api.SecretHeader, secret, argocd.HeaderApplication, argocd.HeaderProject, argocd.HeaderUsername, i)
+		_, _ = connection.Write(bytes.Repeat([]byte(" "), limit/2+1)) // who is refused closes
+		connections = append(connections, connection)
+	}
+	time.Sleep(200 * time.Millisecond)
+	body := object{"application": application("argocd", "bank", "default"), "events": []object{{"message": strings.Repeat("x", limit-1000)}}}
+	r := b.request(t, http.MethodPost, "/api/v1/classify", body)
+	r.Header.Set(argocd.HeaderApplication, "argocd:bank")
+	if got := do(t, r); got.status != http.StatusOK {
+		t.Errorf("another is refused: %d %s", got.status, got.body)
+	}
+	began := time.Now()
+	for _, connection := range connections {
+		_ = connection.SetDeadline(time.Now().Add(20 * time.Second))
+		_, _ = io.ReadAll(connection)
+	}
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("who sends nothing more is waited for %s", took)
 	}
 }
 
@@ -143,5 +180,18 @@ func TestAttackUserTakesNothingFromOthers(t *testing.T) {
 	want := fmt.Sprint([]int{200, 200, 429, 429, 200, 429})
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v: two for each user, three for all", got, want)
+	}
+}
+
+// TestAttackRollbackWithoutTurn: what a rollback of the collected snapshot takes is the
+// classifier's, which bounds it, and not this process's.
+func TestAttackRollbackWithoutTurn(t *testing.T) {
+	f := newFake()
+	b := start(t, api.Options{Reporter: f, TokenMode: true})
+	if got := b.ask(t, http.MethodGet, "/api/v1/rollback", nil); got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if asked := f.questions(); !slices.Contains(asked, "rollback") {
+		t.Errorf("it was written by who serves: %v", asked)
 	}
 }

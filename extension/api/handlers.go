@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,14 +17,6 @@ import (
 const (
 	FeedBrowser = "browser"
 	FeedBackend = "backend"
-)
-
-// Limits of the rules of one question.
-const (
-	maxRules       = 20
-	maxExpressions = 50
-	maxExpression  = 1 << 10
-	maxParameter   = 253
 )
 
 // Capabilities say what the backend can do.
@@ -192,16 +183,14 @@ func badParameter(name, reason string) error {
 }
 
 func (a *api) prove(ctx context.Context, q *question) (*reply, error) {
-	var trial Trial
-	decoder := json.NewDecoder(bytes.NewReader(q.body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&trial); err != nil {
-		return nil, refuse(http.StatusUnprocessableEntity, "rule", printable(err.Error()), `send {"snapshot": {...}, "rules": [{"group", "kind", "name", "namespace", "jsonPointers", "jqPathExpressions", "managedFieldsManagers"}]}`)
+	trial, err := readTrial(q.body)
+	if err != nil {
+		return nil, err
 	}
 	if err := checkRules(trial.Rules); err != nil {
 		return nil, err
 	}
-	preview, err := a.try(ctx, q, &trial)
+	preview, err := a.try(ctx, q, trial)
 	if err != nil {
 		return nil, fmt.Errorf("preview: %w", err)
 	}
@@ -220,36 +209,6 @@ func (a *api) try(ctx context.Context, q *question, trial *Trial) (*drift.Previe
 	return a.options.Reporter.Preview(ctx, snapshot, trial.Rules) //nolint:wrapcheck // prove names the step
 }
 
-func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
-	tooMany := func(part, what string, limit int) error {
-		r := refuse(http.StatusUnprocessableEntity, "rule", fmt.Sprintf("%s: at most %d %s are tried", part, limit, what), "try fewer at once")
-		r.Part = part
-		return r
-	}
-	if len(rules) == 0 {
-		return refuse(http.StatusUnprocessableEntity, "rule", "there are no rules to try", "send at least one")
-	}
-	if len(rules) > maxRules {
-		return tooMany("rules", "rules", maxRules)
-	}
-	for i, rule := range rules {
-		for name, list := range map[string][]string{
-			"jsonPointers": rule.JSONPointers, "jqPathExpressions": rule.JQPathExpressions, "managedFieldsManagers": rule.ManagedFieldsManagers,
-		} {
-			part := fmt.Sprintf("rules[%d].%s", i, name)
-			if len(list) > maxExpressions {
-				return tooMany(part, "of them", maxExpressions)
-			}
-			for j, expression := range list {
-				if len(expression) > maxExpression {
-					return tooMany(fmt.Sprintf("%s[%d]", part, j), "bytes", maxExpression)
-				}
-			}
-		}
-	}
-	return nil
-}
-
 func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error) {
 	answer, err := a.collect(ctx, q)
 	if err != nil {
@@ -262,7 +221,7 @@ func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error
 	if metadata, _ := snapshot.Application["metadata"].(map[string]any); answer.UID != "" && metadata["uid"] != any(answer.UID) {
 		return nil, busy(http.StatusConflict, "replaced", "the Application was replaced meanwhile by another of its name")
 	}
-	stream, err := report.Rollback(snapshot, answer.Report)
+	stream, err := a.options.Reporter.Rollback(ctx, report.Question{Snapshot: snapshot})
 	if err != nil {
 		return nil, fmt.Errorf("rollback: %w", err)
 	}
@@ -270,7 +229,7 @@ func (a *api) rollbackCollected(ctx context.Context, q *question) (*reply, error
 }
 
 func (a *api) rollbackPosted(ctx context.Context, q *question) (*reply, error) {
-	stream, err := a.options.Reporter.Rollback(ctx, q.posted(q.body))
+	stream, err := a.options.Reporter.Rollback(ctx, report.Question{Posted: q.posted(q.body)})
 	if err != nil {
 		return nil, fmt.Errorf("rollback: %w", err)
 	}

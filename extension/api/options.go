@@ -26,8 +26,9 @@ type Explainer interface {
 	Classify(ctx context.Context, posted report.Posted) (*report.Answer, error)
 	// Try says what further ignore rules would do to it.
 	Try(ctx context.Context, posted report.Posted, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error)
-	// Rollback writes what brings back what the plan deletes.
-	Rollback(ctx context.Context, posted report.Posted) ([]byte, error)
+	// Rollback writes what brings back what the plan deletes; of a collected snapshot too,
+	// where the question has that instead.
+	Rollback(ctx context.Context, about report.Question) ([]byte, error)
 }
 
 // Collector answers from what a token of Argo CD may read.

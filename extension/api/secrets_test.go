@@ -123,3 +123,22 @@ func TestAttackHostileStrings(t *testing.T) {
 		t.Errorf("a body reached the log:\n%s", b.log)
 	}
 }
+
+// TestAttackQuotedSecret: a condition quotes what the snapshot's own Secrets hold.
+func TestAttackQuotedSecret(t *testing.T) {
+	posted := leaky(t)
+	posted["application"].(object)["status"].(object)["conditions"] = []object{{
+		"type": "ComparisonError", "message": "cannot apply " + hidden("live-string") + " and " + hidden("template-data") + ` with k: "a1b2"`,
+	}}
+	posted["resources"].([]object)[0]["live"].(object)["stringData"].(object)["k2"] = "a1b2"
+	b := start(t, api.Options{Reporter: report.NewService(report.ServiceOptions{})})
+	got := b.ask(t, http.MethodPost, "/api/v1/classify", posted)
+	if got.status != http.StatusOK || !strings.Contains(got.body, "cannot apply (hidden) and (hidden)") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	for _, leak := range []string{"s3cr3t", "a1b2"} {
+		if at := strings.Index(got.body, leak); at >= 0 {
+			t.Errorf("a value leaks: ...%s", got.body[max(0, at-200):min(len(got.body), at+100)])
+		}
+	}
+}

@@ -46,7 +46,7 @@ func TestHeavySnapshots(t *testing.T) {
 	posted := report.Posted{Document: []byte(heavy(50_000))} // 400 KB
 	for name, ask := range map[string]func(report.Posted) error{
 		"classify": func(p report.Posted) error { _, err := s.Classify(t.Context(), p); return err },
-		"rollback": func(p report.Posted) error { _, err := s.Rollback(t.Context(), p); return err },
+		"rollback": func(p report.Posted) error { _, err := s.Rollback(t.Context(), report.Question{Posted: p}); return err },
 		"try":      func(p report.Posted) error { _, err := s.Try(t.Context(), p, nil); return err },
 	} {
 		t.Run(name, func(t *testing.T) {

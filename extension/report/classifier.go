@@ -60,21 +60,21 @@ func (Direct) Explain(ctx context.Context, question Question) (*Explained, error
 }
 
 func explain(ctx context.Context, question Question) (*Explained, error) {
-	snapshot := question.Snapshot
+	snapshot, options := question.Snapshot, drift.Options{Prove: question.Prove, Guard: true}
 	if question.Posted.Document != nil {
 		var err error
-		if snapshot, err = question.Posted.Read(); err != nil {
+		if snapshot, options.Secrets, err = question.Posted.read(); err != nil {
 			return nil, err
 		}
 	}
 	if question.Rules != nil {
-		preview, err := drift.PreviewRules(ctx, snapshot, question.Rules, drift.Options{Guard: true})
+		preview, err := drift.PreviewRules(ctx, snapshot, question.Rules, options)
 		if err != nil {
 			return nil, unreadable(ctx, err)
 		}
 		return &Explained{Preview: preview}, nil
 	}
-	report, err := drift.Classify(ctx, snapshot, drift.Options{Prove: question.Prove, Guard: true})
+	report, err := drift.Classify(ctx, snapshot, options)
 	if err != nil {
 		return nil, unreadable(ctx, err)
 	}

@@ -96,7 +96,9 @@ func Collect(ctx context.Context, client *argocd.Client, ref argocd.Ref, options
 	if c.full != nil {
 		return nil, nil, fmt.Errorf("collect: %w", c.full)
 	}
-	mask(c.snapshot)
+	if _, err := mask(c.snapshot, options.Memory); err != nil {
+		return nil, nil, fmt.Errorf("collect: %w", err)
+	}
 	return c.snapshot, c.warnings, nil
 }
 

@@ -18,11 +18,32 @@ func Waiting(s *Service, ref argocd.Ref) int {
 }
 
 // Full tells that no more collections may wait.
-func Full(s *Service) bool { return len(s.collecting.queue) == cap(s.collecting.queue) }
+func Full(s *Service) bool {
+	s.collecting.guard.Lock()
+	defer s.collecting.guard.Unlock()
+	return len(s.collecting.waiting) == s.collecting.queue
+}
 
 // Detached runs work as a report is made, in a turn of the classifications.
 func Detached(ctx context.Context, s *Service, work func(context.Context) (int, error)) (int, error) {
-	return detached(ctx, s, s.classifying, work)
+	return DetachedFor(ctx, s, Posted{}, work)
+}
+
+// DetachedFor is the same for somebody.
+func DetachedFor(ctx context.Context, s *Service, of Posted, work func(context.Context) (int, error)) (int, error) {
+	return detached(ctx, s, s.classifying.of(Question{Posted: of}.askerOf()), work)
+}
+
+// InTurn runs work as a scan does.
+func InTurn(ctx context.Context, s *Service, name string, work func(context.Context) (int, error)) (int, error) {
+	return inTurn(ctx, s, s.classifying.of(asker{application: name, scan: true}), work)
+}
+
+// Queued is how many wait to be classified.
+func Queued(s *Service) int {
+	s.classifying.guard.Lock()
+	defer s.classifying.guard.Unlock()
+	return len(s.classifying.waiting)
 }
 
 // Shared runs work as a report is made that others may ask for meanwhile.

@@ -3,10 +3,14 @@ package report_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/moorpin/moorpin/extension/report"
+	"github.com/moorpin/moorpin/pkg/weight"
 )
 
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
@@ -107,5 +111,63 @@ func TestMasksOfArgoCD(t *testing.T) {
 	got := snapshot.Resources[0]
 	if text(t, got.Target) != text(t, secret("data", "++++++++")) || text(t, got.Live) != text(t, live) {
 		t.Errorf("target %v, live %v", got.Target, got.Live)
+	}
+}
+
+// TestHeavyAnnotations: an annotation is read only where a Secret may be in it, and takes
+// no more than its size says, however it is nested.
+func TestHeavyAnnotations(t *testing.T) {
+	deep := func(levels int, in string) string {
+		return strings.Repeat(`{"":`, levels) + in + strings.Repeat("}", levels)
+	}
+	const inner = `{"apiVersion":"v1","kind":"Secret","data":{"k":"aHVzaA=="}}`
+	for name, row := range map[string]struct {
+		text, want, reason string
+	}{
+		"deep, of no Secret":     {deep(9_000, "1"), "", "nobody reads it"},
+		"large, of no Secret":    {`{"a":"` + strings.Repeat("x", 1<<20) + `"}`, "", "nobody reads it"},
+		"deep":                   {deep(9_000, inner), "++++++++", "no object is as deep"},
+		"deep, in escapes":       {deep(9_000, strings.Replace(inner, "S", `\u0053`, 1)), "++++++++", "it may be a Secret"},
+		"large":                  {`{"a":"` + strings.Repeat("x", 1<<20) + `","b":` + inner + `}`, "++++++++", "no annotation is as large"},
+		"a Secret":               {`{"a":` + inner + `}`, `{"a":{"apiVersion":"v1","data":{"k":"++++++++"},"kind":"Secret"}}`, "as ever"},
+		"a Secret, in escapes":   {`{"a":` + strings.Replace(inner, "Secret", `\u0053ecret`, 1) + `}`, `{"a":{"apiVersion":"v1","data":{"k":"++++++++"},"kind":"Secret"}}`, "JSON means the same"},
+		"many below a long name": {`{"` + strings.Repeat("x", 100_000) + `":{"k":"Secret","a":{}` + strings.Repeat(`,"a":{}`, 15_000) + `}}`, "", "paths are no longer than their sums"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := named("v1", "ConfigMap", "web", "c")
+			o["metadata"].(object)["annotations"] = object{"a": row.text}
+			document := []byte(text(t, object{"application": object{"metadata": object{"name": "shop"}}, "related": []any{o}}))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			snapshot, err := report.Posted{Document: document}.Read()
+			runtime.ReadMemStats(&after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := row.want
+			if want == "" {
+				want = row.text
+			}
+			if got := tree(snapshot.Related[0], "metadata", "annotations")["a"].(string); got != want {
+				t.Errorf("%s: have %.200s", row.reason, got)
+			}
+			if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+				t.Errorf("%d bytes took %d", len(document), took)
+			}
+		})
+	}
+}
+
+// TestAnnotationsAreWeighed: what is read of an annotation is a part of what an
+// Application may take while it is collected.
+func TestAnnotationsAreWeighed(t *testing.T) {
+	from := &plane{fake: shop(t)}
+	o := named("v1", "ConfigMap", "web", "c")
+	o["metadata"].(object)["annotations"] = object{"a": `{"a":[{"Secret":1}` + strings.Repeat(`,{"a":1}`, 25_000) + `]}`} // 200 KB
+	from.fake.answers[appPath+"/managed-resources"] = object{"items": []any{object{"kind": "ConfigMap", "namespace": "web", "name": "c", "targetState": text(t, o)}}}
+	s := report.NewService(report.ServiceOptions{Client: from.client(t), Classifier: &classifier{}, SnapshotMemory: 3 * 8 << 20, Timeout: time.Minute})
+	_, err := s.Report(t.Context(), shopRef)
+	if _, ok := errors.AsType[*weight.TooLargeError](err); !ok {
+		t.Errorf("have %v", err)
 	}
 }

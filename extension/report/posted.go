@@ -35,15 +35,25 @@ func (e *ForeignError) Error() string {
 // Read reads the snapshot and masks its Secrets. The error is an [ErrSnapshot], or a
 // [*ForeignError].
 func (p Posted) Read() (*drift.Snapshot, error) {
+	snapshot, _, err := p.read()
+	return snapshot, err
+}
+
+// read also returns the values that were masked: what is told of the snapshot may quote
+// them, out of a message of somebody else.
+func (p Posted) read() (*drift.Snapshot, []drift.SecretValue, error) {
 	snapshot, err := drift.Parse(p.Document)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSnapshot, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrSnapshot, err)
 	}
 	if err := p.Of.Check(snapshot.Application); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	mask(snapshot)
-	return snapshot, nil
+	values, err := mask(snapshot, nil) // the document was weighed
+	if err != nil {
+		return nil, nil, err
+	}
+	return snapshot, values, nil
 }
 
 // Check refuses an Application that is another one, or in another project.

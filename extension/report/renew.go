@@ -44,7 +44,7 @@ func (s *Service) renew(ctx context.Context, ref argocd.Ref) (*known, error) {
 	allowed := s.allow(ref)
 	defer allowed.Release()
 	if has && s.since(last.made) < s.maxAge() {
-		versions, err := detached(ctx, s, s.collecting, func(ctx context.Context) (string, error) { return s.versions(ctx, ref, allowed) })
+		versions, err := detached(ctx, s, s.collecting.of(askerOf(ref)), func(ctx context.Context) (string, error) { return s.versions(ctx, ref, allowed) })
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (s *Service) renew(ctx context.Context, ref argocd.Ref) (*known, error) {
 		}
 		allowed.Forget()
 	}
-	made, err := detached(ctx, s, s.collecting, func(ctx context.Context) (*collected, error) { return s.gather(ctx, ref, allowed) })
+	made, err := detached(ctx, s, s.collecting.of(askerOf(ref)), func(ctx context.Context) (*collected, error) { return s.gather(ctx, ref, allowed) })
 	if err != nil {
 		return nil, err
 	}

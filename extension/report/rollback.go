@@ -32,7 +32,9 @@ func Rollback(snapshot *drift.Snapshot, report *drift.Report) ([]byte, error) {
 		return nil, errors.New("rollback: there is no snapshot or no report to plan from")
 	}
 	snapshot = copied(snapshot)
-	mask(snapshot) // one that was posted may hold Secrets inside of other objects
+	if _, err := mask(snapshot, nil); err != nil { // one that was posted may hold Secrets inside of other objects
+		return nil, err
+	}
 	plan := drift.PlanFor(snapshot, report)
 	lives := livesOf(snapshot)
 	var head, documents bytes.Buffer

@@ -157,9 +157,10 @@ func (s *Service) Try(ctx context.Context, posted Posted, rules []v1alpha1.Resou
 	return s.preview(ctx, Question{Posted: posted}, rules)
 }
 
-// Rollback writes what brings back what a plan made of a sent snapshot deletes.
-func (s *Service) Rollback(ctx context.Context, posted Posted) ([]byte, error) {
-	explained, err := s.ask(ctx, "classify", Question{Posted: posted, Rollback: true})
+// Rollback writes what brings back what a plan made of the question's snapshot deletes,
+// sent or collected.
+func (s *Service) Rollback(ctx context.Context, about Question) ([]byte, error) {
+	explained, err := s.ask(ctx, "classify", Question{Posted: about.Posted, Snapshot: about.Snapshot, Rollback: true})
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func (s *Service) Snapshot(ctx context.Context, ref argocd.Ref) (*drift.Snapshot
 	return s.again.do(ctx, ref.String(), func(ctx context.Context) (*drift.Snapshot, error) {
 		allowed := s.allow(ref)
 		defer allowed.Release()
-		return detached(ctx, s, s.collecting, func(ctx context.Context) (*drift.Snapshot, error) {
+		return detached(ctx, s, s.collecting.of(askerOf(ref)), func(ctx context.Context) (*drift.Snapshot, error) {
 			snapshot, _, err := s.collect(ctx, ref, allowed)
 			return snapshot, err
 		})
@@ -224,7 +225,7 @@ func (s *Service) ask(ctx context.Context, step string, question Question) (*Exp
 	if err := s.weigh(question); err != nil {
 		return nil, err
 	}
-	return detached(ctx, s, s.classifying, func(ctx context.Context) (*Explained, error) {
+	return detached(ctx, s, s.classifying.of(question.askerOf()), func(ctx context.Context) (*Explained, error) {
 		defer s.observed(step)()
 		return s.options.Classifier.Explain(ctx, question)
 	})

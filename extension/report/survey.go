@@ -2,6 +2,8 @@ package report
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
@@ -18,15 +20,17 @@ type Surveyed struct {
 }
 
 // Survey explains an Application for who looks at all: it tries no fixes, keeps nothing,
-// and takes the time that ctx has.
+// and waits for its turns as long as ctx has, behind all others. Each turn may take the
+// service's Timeout, or half of it where there is only one.
 func (s *Service) Survey(ctx context.Context, ref argocd.Ref) (*Surveyed, error) {
 	if s.options.Client == nil {
 		return nil, ErrNoToken
 	}
 	allowed := s.allow(ref)
 	defer allowed.Release()
-	surveyed := &Surveyed{}
-	snapshot, err := inTurn(ctx, s.collecting, func() (*drift.Snapshot, error) {
+	surveyed, who := &Surveyed{}, askerOf(ref)
+	who.scan = true
+	snapshot, err := inTurn(ctx, s, s.collecting.of(who), func(ctx context.Context) (*drift.Snapshot, error) {
 		snapshot, warnings, err := s.collect(ctx, ref, allowed)
 		surveyed.Warnings = warnings
 		return snapshot, err
@@ -34,7 +38,7 @@ func (s *Service) Survey(ctx context.Context, ref argocd.Ref) (*Surveyed, error)
 	if err != nil {
 		return nil, err
 	}
-	explained, err := inTurn(ctx, s.classifying, func() (*Explained, error) {
+	explained, err := inTurn(ctx, s, s.classifying.of(who), func(ctx context.Context) (*Explained, error) {
 		defer s.observed("classify")()
 		return s.options.Classifier.Explain(ctx, Question{Snapshot: snapshot})
 	})
@@ -48,12 +52,22 @@ func (s *Service) Survey(ctx context.Context, ref argocd.Ref) (*Surveyed, error)
 	return surveyed, nil
 }
 
-// inTurn does work in a turn, and waits for its end.
-func inTurn[V any](ctx context.Context, turns *gate, work func() (V, error)) (V, error) {
+// inTurn does work in a turn, and waits for its end, which comes within the Timeout.
+func inTurn[V any](ctx context.Context, s *Service, turns entrance, work func(context.Context) (V, error)) (V, error) {
 	if err := turns.enter(ctx); err != nil {
 		var none V
 		return none, err
 	}
 	defer turns.leave()
-	return fault.Contained(work)
+	most := s.options.Timeout
+	if turns.gate.slots == 1 {
+		most /= 2 // who waits for the only turn has the other half
+	}
+	bounded, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	value, err := fault.Contained(func() (V, error) { return work(bounded) })
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		return value, fmt.Errorf("survey, within the %s that one may take: %w", most, err)
+	}
+	return value, err
 }

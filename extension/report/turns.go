@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/moorpin/moorpin/extension/fault"
@@ -10,7 +9,7 @@ import (
 
 // detached does work in a turn of its own, so that who asks need not wait for its
 // end. The turn is over when the work is, whoever waits.
-func detached[V any](ctx context.Context, s *Service, turns *gate, work func(context.Context) (V, error)) (V, error) {
+func detached[V any](ctx context.Context, s *Service, turns entrance, work func(context.Context) (V, error)) (V, error) {
 	var none V
 	// Who waits ends the context, never the work: its end must not look like a cancellation.
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
@@ -50,40 +49,3 @@ func await[V any](ctx context.Context, coming <-chan V) (V, bool) {
 		return none, false
 	}
 }
-
-// gate lets some work at once, and some more wait.
-type gate struct {
-	slots chan struct{}
-	queue chan struct{}
-}
-
-func newGate(workers, queue int) *gate {
-	return &gate{slots: make(chan struct{}, workers), queue: make(chan struct{}, queue)}
-}
-
-// enter waits for a place, which leave gives back. It does not wait where as many
-// wait as may.
-func (g *gate) enter(ctx context.Context) error {
-	select {
-	case g.slots <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case g.queue <- struct{}{}:
-	default:
-		return ErrBusy
-	}
-	defer func() { <-g.queue }()
-	select {
-	case g.slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return fmt.Errorf("%w: no turn came in time", ErrBusy)
-		}
-		return fmt.Errorf("wait for a turn: %w", ctx.Err())
-	}
-}
-
-func (g *gate) leave() { <-g.slots }

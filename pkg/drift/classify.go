@@ -19,6 +19,15 @@ type Options struct {
 	// Guard is for snapshots from somebody else: ignore rules that could take the
 	// process's time or memory are not run, and the report says so.
 	Guard bool
+	// Secrets are values of Secrets that were masked in the snapshot before, so that they
+	// are hidden where somebody's message quotes them.
+	Secrets []SecretValue
+}
+
+// SecretValue is a value in a Secret's data or stringData, and the key that it has there.
+type SecretValue struct {
+	Key   string
+	Value any
 }
 
 // Classify explains the snapshot. It does not change it. The end of the context ends
@@ -47,6 +56,7 @@ func arranged(ctx context.Context, snapshot *Snapshot, options Options) (*situat
 	if err != nil {
 		return nil, err
 	}
+	s.masked = options.Secrets
 	if options.Guard {
 		s.guard(ctx)
 	}

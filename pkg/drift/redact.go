@@ -45,6 +45,9 @@ func (s *situation) hidden() *secrets {
 		for _, related := range s.snapshot.Related {
 			gathered.object(related, false)
 		}
+		for _, masked := range s.masked {
+			gathered.value(masked.Key, masked.Value)
+		}
 		named := map[string]bool{}
 		for _, r := range s.resources {
 			named[r.ref.Name], named[r.ref.Namespace] = true, true

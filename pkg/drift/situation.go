@@ -36,6 +36,7 @@ type situation struct {
 	scalers             map[key][]object
 	secretsOnce         sync.Once
 	secretsFound        *secrets
+	masked              []SecretValue // given by who masked the snapshot
 	kindsOnce           sync.Once
 	kinds               map[[2]string][]*resource
 	workloadsOnce       sync.Once

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -96,25 +97,42 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// TestBudgetAtOnce: what many take at once never exceeds the limit, and comes back.
+// TestBudgetAtOnce: what many hold at once never exceeds the limit, and comes back.
 func TestBudgetAtOnce(t *testing.T) {
-	budget := weight.NewBudget(50)
+	const limit, each, takers = 50, 7, 100
+	budget := weight.NewBudget(limit)
+	var held, most, refused atomic.Int64
 	var running sync.WaitGroup
-	for range 100 {
+	for range takers {
 		running.Go(func() {
 			for range 100 {
-				if budget.Take(7) == nil {
-					if budget.Taken() > 50+7*100 { // takers that are refused hold theirs for a moment
-						t.Error("more is taken than there is")
-					}
-					budget.Give(7)
+				if budget.Take(each) != nil {
+					refused.Add(1)
+					continue
 				}
+				if now := held.Add(each); now > most.Load() {
+					most.Store(now)
+				}
+				runtime.Gosched() // while it is held
+				held.Add(-each)
+				budget.Give(each)
 			}
 		})
 	}
 	running.Wait()
+	if most.Load() > limit || most.Load() == 0 || refused.Load() == 0 {
+		t.Errorf("at most %d were held of %d, and %d were refused", most.Load(), limit, refused.Load())
+	}
 	if got := budget.Taken(); got != 0 {
 		t.Errorf("%d bytes are taken in the end", got)
+	}
+	for range limit / each {
+		if err := budget.Take(each); err != nil {
+			t.Fatalf("what is left cannot be taken: %v", err)
+		}
+	}
+	if _, ok := errors.AsType[*weight.FullError](budget.Take(each)); !ok {
+		t.Error("more is taken than there is")
 	}
 }
 
