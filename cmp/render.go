@@ -101,6 +101,9 @@ func (r *rendered) validate() error {
 	if r.application == "" || r.repo == "" {
 		return cli.Mistake(errors.New("--application and --repo are required"))
 	}
+	if _, err := os.Stat(r.repo); err != nil {
+		return cli.Mistake(fmt.Errorf("--repo: open the checkout: %w", err))
+	}
 	return r.output.validate()
 }
 
