@@ -296,6 +296,9 @@ func (s *situation) report(findings []Finding) *Report {
 		report.Sync = worse(report.Sync, report.Findings[i].Sync)
 	}
 	report.Verdict = verdict(report)
+	if s.uncompared() {
+		report.Verdict += " Argo CD has not compared the Application: its status is " + first(string(s.app.Status.Sync.Status), "missing") + "."
+	}
 	return report
 }
 
@@ -318,8 +321,11 @@ func (s *situation) closing(findings []Finding) []Finding {
 		return nil
 	}
 	c := inSync(s)
-	if s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync {
+	switch {
+	case s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync:
 		c = unseen(s)
+	case s.uncompared():
+		c = notCompared(s)
 	}
 	return []Finding{s.finding(nil, &c)}
 }

@@ -203,18 +203,25 @@ func (r *resource) try(t trial) ([]*difference, error) {
 	return again.differences, again.compareError
 }
 
+// refusedError is what Argo CD's own comparison refuses; other errors are this package's.
+type refusedError struct{ cause error }
+
+func (e *refusedError) Error() string { return e.cause.Error() }
+
+func (e *refusedError) Unwrap() error { return e.cause }
+
 // stateDiffs is Argo CD's own comparison. Its packages expect objects as the API
 // server serves them; where a hostile one makes them panic, that is an error, which
 // names only the type of the panic: its words may quote a Secret.
 func stateDiffs(lives, targets []*unstructured.Unstructured, config argodiff.DiffConfig) (results []gitopsdiff.DiffResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			results, err = nil, fmt.Errorf("compare: the object has a shape that Argo CD's comparison does not expect: %T", cause)
+			results, err = nil, &refusedError{fmt.Errorf("compare: the object has a shape that Argo CD's comparison does not expect: %T", cause)}
 		}
 	}()
 	list, err := argodiff.StateDiffs(lives, targets, config)
 	if err != nil {
-		return nil, fmt.Errorf("compare: %w", err)
+		return nil, &refusedError{fmt.Errorf("compare: %w", err)}
 	}
 	if len(list.Diffs) != len(lives) {
 		return nil, errors.New("compare: Argo CD's packages lost a resource")

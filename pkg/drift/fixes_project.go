@@ -67,10 +67,7 @@ func (f *fixer) whitelist(group, kind string) string {
 func (f *fixer) syncWindow() []Fix {
 	name := first(f.app.Spec.Project, "default")
 	words := []string{command(append([]string{"argocd", "proj", "windows", "list"}, operand(name)...)...)}
-	manual := len(f.windows()) > 0
-	for _, w := range f.windows() {
-		manual = manual && w.ManualSync
-	}
+	manual := f.manualSyncs()
 	why := "Wait until the window lets the sync through; the list shows when."
 	if manual {
 		words = append(words, f.argocd("sync"))

@@ -100,8 +100,9 @@ func (s *situation) guarded(ctx context.Context, paths []string, rule v1alpha1.R
 // worry says why a jq path must not run, or "". A path that cannot be compiled runs
 // nowhere, and the rules about ignored fields say so.
 func (s *situation) worry(ctx context.Context, use jqUse) string {
-	if why := jqWorry(use.path); why != "" {
-		return why
+	checked := checkJQ(use.path)
+	if checked.why != "" {
+		return checked.why
 	}
 	code, err := compileJQ("del(" + use.path + ")")
 	if err != nil {
@@ -112,12 +113,20 @@ func (s *situation) worry(ctx context.Context, use jqUse) string {
 			continue
 		}
 		for _, side := range []object{r.target, r.live, r.given.NormalizedLive, r.given.PredictedLive} {
-			if why := tryJQ(ctx, code, side); why != "" {
+			if why := checked.tryJQ(ctx, code, side); why != "" {
 				return why + " on " + shortened(r.ref.Kind+" "+r.ref.Name)
 			}
 		}
 	}
 	return ""
+}
+
+// tryJQ runs the path's deletion, unless it is known beforehand that it must not.
+func (c *jqCheck) tryJQ(ctx context.Context, code *gojq.Code, document object) string {
+	if why := c.textWorry(document); why != "" {
+		return why
+	}
+	return tryJQ(ctx, code, document)
 }
 
 // tryJQ runs a deletion once and says why it must not run again, or "".

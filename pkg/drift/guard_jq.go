@@ -3,6 +3,7 @@ package drift
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,9 @@ const (
 	// maxRegexp bounds a regular expression in it: matching takes its length times the
 	// text's, and cannot be interrupted.
 	maxRegexp = 64
+	// maxMatched bounds the texts that are matched, and maxScanned those in which all
+	// matches are looked for, which takes their length times itself.
+	maxMatched, maxScanned = 512 << 10, 16 << 10
 )
 
 // The functions that a guarded jq path may call: those that select, look and compare.
@@ -31,6 +35,10 @@ var plainFunctions = wordSet(`select map map_values empty not has in contains in
 // matching functions take a regular expression as their first argument.
 var matching = wordSet("test match capture scan")
 
+// searching functions hold each item, or byte, of what they are given against all of
+// their argument.
+var searching = wordSet("contains inside index rindex indices")
+
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {
@@ -41,17 +49,48 @@ func wordSet(words string) map[string]bool {
 
 // jqWorry says why a jq path must not run, or "". One that cannot be parsed is left
 // to those who run it.
-func jqWorry(path string) string {
+func jqWorry(path string) string { return checkJQ(path).why }
+
+// checkJQ walks a jq path.
+func checkJQ(path string) *jqCheck {
+	c := &jqCheck{growth: 1, walked: map[string]bool{}}
 	if len(path) > maxJQ {
-		return fmt.Sprintf("it has more than %d bytes", maxJQ)
+		c.refusef("it has more than %d bytes", maxJQ)
+		return c
 	}
-	query, err := parseJQ("del(" + path + ")")
-	if err != nil {
+	if query, err := parseJQ("del(" + path + ")"); err == nil {
+		c.query(query)
+	}
+	return c
+}
+
+// textWorry says why the path must not run on a document for its texts, or "".
+func (c *jqCheck) textWorry(document object) string {
+	if c.matched == 0 || document == nil {
 		return ""
 	}
-	c := &jqCheck{growth: 1}
-	c.query(query)
-	return c.why
+	if longest := longestText(document); longest > c.matched || c.growth > 1 && sizeOf(document, c.matched/c.growth) < 0 {
+		return fmt.Sprintf("it matches texts that may have more than %d bytes", c.matched)
+	}
+	return ""
+}
+
+// longestText is the length of the longest text of a document, names included.
+func longestText(value any) int {
+	longest := 0
+	switch value := value.(type) {
+	case string:
+		return len(value)
+	case map[string]any:
+		for name, child := range value {
+			longest = max(longest, len(name), longestText(child))
+		}
+	case []any:
+		for _, child := range value {
+			longest = max(longest, longestText(child))
+		}
+	}
+	return longest
 }
 
 func parseJQ(expression string) (query *gojq.Query, err error) {
@@ -69,6 +108,10 @@ type jqCheck struct {
 	growth int
 	// commas are those met so far.
 	commas int
+	// matched is the longest text that its regular expressions may see; 0 without any.
+	matched int
+	// walked are the variables, and whether each holds paths of the document alone.
+	walked map[string]bool
 	why    string
 }
 
@@ -105,6 +148,10 @@ func (c *jqCheck) query(q *gojq.Query) {
 		c.refusef("it multiplies, which makes texts of any length")
 	case gojq.OpAdd, gojq.OpUpdateAdd:
 		c.grow(2)
+	case gojq.OpSub:
+		if !smallLiteral(q.Left) && !smallLiteral(q.Right) {
+			c.refusef("it subtracts what may be two long lists")
+		}
 	case gojq.OpComma:
 		c.commas++
 	case gojq.OpAssign, gojq.OpModify, gojq.OpUpdateSub, gojq.OpUpdateDiv, gojq.OpUpdateMod, gojq.OpUpdateAlt:
@@ -151,9 +198,12 @@ func (c *jqCheck) term(t *gojq.Term) {
 	c.query(t.Query)
 	c.text(t.Str)
 	c.index(t.Index)
-	for _, suffix := range t.SuffixList {
+	for i, suffix := range t.SuffixList {
 		c.index(suffix.Index)
 		if suffix.Bind != nil {
+			name := suffix.Bind.Patterns[0].Name
+			_, again := c.walked[name]
+			c.walked[name] = i == 0 && t.Func != nil && t.Func.Name == "paths" && !again
 			c.query(suffix.Bind.Body)
 			if len(suffix.Bind.Patterns) > 1 || suffix.Bind.Patterns[0].Name == "" {
 				c.refusef("it takes values apart, which a path needs not")
@@ -175,6 +225,9 @@ func (c *jqCheck) index(i *gojq.Index) {
 	}
 	c.text(i.Str)
 	c.queries(i.Start, i.End)
+	if i.Start != nil && !i.IsSlice && !smallLiteral(i.Start) {
+		c.refusef("it looks up what it computes, which may be a list to be searched for")
+	}
 }
 
 // text checks what is put into a text.
@@ -195,6 +248,21 @@ func (c *jqCheck) call(name string, args []*gojq.Query) {
 		if len(args) == 0 || !plainPattern(args[0]) {
 			c.refusef("%s needs a plain text of at most %d bytes, with small counts", name, maxRegexp)
 		}
+		limit := maxMatched
+		if name == "scan" || len(args) > 1 {
+			limit = maxScanned
+		}
+		if c.matched == 0 || limit < c.matched {
+			c.matched = limit
+		}
+	case searching[name]:
+		if len(args) != 1 || !smallLiteral(args[0]) {
+			c.refusef("%s needs a literal of at most %d bytes", name, maxRegexp)
+		}
+	case name == "getpath":
+		if len(args) != 1 || !smallLiteral(args[0]) && !c.walked[args[0].String()] {
+			c.refusef("it looks up what it computes, which may be a list to be searched for")
+		}
 	case !plainFunctions[name]:
 		c.refusef("it calls %s, which a path needs not", name)
 	case name == "tostring":
@@ -205,6 +273,42 @@ func (c *jqCheck) call(name string, args []*gojq.Query) {
 		c.refusef("it splits by a regular expression, which a path needs not")
 	}
 	c.queries(args...)
+}
+
+// smallLiteral reports whether the query is a short value that is spelled out.
+func smallLiteral(q *gojq.Query) bool { return literal(q) && len(q.String()) <= maxRegexp }
+
+func literal(q *gojq.Query) bool {
+	switch {
+	case q == nil || len(q.FuncDefs) > 0 || q.Func != "":
+		return false
+	case q.Op == gojq.OpComma:
+		return literal(q.Left) && literal(q.Right)
+	}
+	return q.Op == 0 && literalTerm(q.Term)
+}
+
+func literalTerm(t *gojq.Term) bool {
+	if t == nil || len(t.SuffixList) > 0 {
+		return false
+	}
+	switch t.Type { //nolint:exhaustive // the others compute
+	case gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse, gojq.TermTypeNumber:
+		return true
+	case gojq.TermTypeString:
+		return len(t.Str.Queries) == 0
+	case gojq.TermTypeUnary:
+		return literalTerm(t.Unary.Term)
+	case gojq.TermTypeQuery:
+		return literal(t.Query)
+	case gojq.TermTypeArray:
+		return t.Array.Query == nil || literal(t.Array.Query)
+	case gojq.TermTypeObject:
+		return !slices.ContainsFunc(t.Object.KeyVals, func(pair *gojq.ObjectKeyVal) bool {
+			return pair.KeyQuery != nil || strings.HasPrefix(pair.Key, "$") || pair.KeyString != nil && len(pair.KeyString.Queries) > 0 || !literal(pair.Val)
+		})
+	}
+	return false
 }
 
 // counted is a repetition with a count, which multiplies what is matched.

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -74,13 +75,28 @@ func (r *resource) aimsByJQ(path string, d *difference) (aims bool, why string) 
 	selected := r.selection(path)
 	switch {
 	case selected.err != nil:
-		return e.mentions(d), fmt.Sprintf("the jq path %q does not fit the object: %v", path, selected.err)
+		return e.mentions(d), fmt.Sprintf("the jq path %q does not fit the object: %s", path, r.jqError(selected.err))
 	case selected.places.Covers(d.pointer) || selected.places.Covers(d.targetPointer):
 		return true, ""
 	case selected.places.Len() == 0 && e.mentions(d):
 		return true, fmt.Sprintf("the jq path %q selects nothing in this object", path)
 	}
 	return false, ""
+}
+
+// jqError says why a jq path ended. Its own words may be a part of what it has read, in any
+// spelling: of a Secret only the kind of the error is told.
+func (r *resource) jqError(err error) string {
+	switch {
+	case !r.isSecret():
+		return err.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return "it takes too long"
+	}
+	if _, thrown := errors.AsType[gojq.ValueError](err); thrown {
+		return "it ends in an error of its own (hidden, as the object is a Secret)"
+	}
+	return "it meets a value of another type (hidden, as the object is a Secret)"
 }
 
 var (

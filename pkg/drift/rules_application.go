@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -106,13 +107,13 @@ func (s *situation) comparisonErrors() comparisonErrors {
 // error is about the live side or the schema. Source: controller/state.go,
 // CompareAppState; #12039, #28432.
 func manifestGenerationError(s *situation) []claim {
-	errors := s.comparisonErrors().target
-	if len(errors) == 0 {
+	messages := s.comparisonErrors().target
+	if len(messages) == 0 {
 		return nil
 	}
 	s.blind = true
 	c := claim{mechanism: ManifestGenerationError, confidence: Certain, sync: Blocked}
-	for _, message := range errors {
+	for _, message := range messages {
 		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
 	return []claim{c}
@@ -124,15 +125,15 @@ func manifestGenerationError(s *situation) []claim {
 // declared in schema" or "duplicate entries for key". Source: controller/state.go;
 // #17358, #25064, #11136.
 func comparisonErrorSchema(s *situation) []claim {
-	errors := s.comparisonErrors().schema
-	if len(errors) == 0 {
+	messages := s.comparisonErrors().schema
+	if len(messages) == 0 {
 		return s.incomparable()
 	}
 	if len(dryRunRefused(s)) > 0 {
 		return nil
 	}
 	c := claim{mechanism: ComparisonErrorSchema, confidence: Certain, sync: Blocked}
-	for _, message := range errors {
+	for _, message := range messages {
 		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
 	for _, r := range s.resources {
@@ -144,14 +145,15 @@ func comparisonErrorSchema(s *situation) []claim {
 }
 
 // incomparable is what cannot be compared here though Argo CD, which may know other
-// schemas or has not looked yet, reports no error.
+// schemas or has not looked yet, reports no error. What only Moorpin does not compare is
+// none of it: that keeps no sync from starting.
 func (s *situation) incomparable() []claim {
 	if len(s.app.Status.Conditions) > 0 {
 		return nil
 	}
 	c := claim{mechanism: ComparisonErrorSchema, confidence: Possible, sync: Blocked}
 	for _, r := range s.resources {
-		if r.compareError != nil && len(c.evidence) < 8 {
+		if _, refused := errors.AsType[*refusedError](r.compareError); refused && len(c.evidence) < 8 {
 			c.evidence = append(c.evidence, fmt.Sprintf("%s cannot be compared: %s", r.ref.words(), r.quote(r.compareError.Error())))
 		}
 	}

@@ -18,16 +18,32 @@ func (s *situation) projectObject() (object, bool) {
 	return object{}, false
 }
 
-// project is the AppProject in its own type. It goes by way of JSON, for the
-// converter cannot set what these types keep private.
+// project is the AppProject in its own type, read once and not to be changed. It goes
+// by way of JSON, for the converter cannot set what these types keep private.
 func (s *situation) project() (*v1alpha1.AppProject, bool) {
-	project := &v1alpha1.AppProject{}
-	o, found := s.projectObject()
-	if !found {
-		return project, false
+	s.projectOnce.Do(func() {
+		s.projectFound = &v1alpha1.AppProject{}
+		o, found := s.projectObject()
+		if !found {
+			return
+		}
+		data, err := json.Marshal(o)
+		s.projectRead = err == nil && json.Unmarshal(data, s.projectFound) == nil
+	})
+	return s.projectFound, s.projectRead
+}
+
+// permitsNamespace reports whether the AppProject lets the Application write to a
+// namespace, which is asked once for each: a project may list very many.
+func (s *situation) permitsNamespace(project *v1alpha1.AppProject, namespace string) bool {
+	if known, found := s.namespaces.Load(namespace); found {
+		return known == true
 	}
-	data, err := json.Marshal(o)
-	return project, err == nil && json.Unmarshal(data, project) == nil
+	destination := v1alpha1.ApplicationDestination{Server: s.app.Spec.Destination.Server, Name: s.app.Spec.Destination.Name, Namespace: namespace}
+	permitted, err := project.IsDestinationPermitted(destination, noClusters)
+	permitted = permitted || err != nil
+	s.namespaces.Store(namespace, permitted)
+	return permitted
 }
 
 // forbidden says why the AppProject does not permit the resource; nothing when it
@@ -52,8 +68,7 @@ func (r *resource) forbidden() []string {
 	if !ok || typed.Spec.PermitOnlyProjectScopedClusters {
 		return why
 	}
-	destination := v1alpha1.ApplicationDestination{Server: s.app.Spec.Destination.Server, Name: s.app.Spec.Destination.Name, Namespace: namespace}
-	if permitted, err := typed.IsDestinationPermitted(destination, noClusters); err == nil && !permitted {
+	if !s.permitsNamespace(typed, namespace) {
 		why = append(why, fmt.Sprintf("AppProject %s does not permit namespace %s", name, namespace))
 	}
 	return why

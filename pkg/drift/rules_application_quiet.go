@@ -302,3 +302,27 @@ func inSync(s *situation) claim {
 	}
 	return c
 }
+
+// uncompared reports whether Argo CD has not compared the Application: it says Unknown,
+// or nothing.
+func (s *situation) uncompared() bool {
+	status := s.app.Status.Sync.Status
+	return status == "" || status == v1alpha1.SyncStatusCodeUnknown
+}
+
+// notCompared is the claim for an Application about which nothing is to be said, but that
+// Argo CD has not compared: what the snapshot shows may not be all of it.
+func notCompared(s *situation) claim {
+	said := "Argo CD's status says no sync status"
+	if s.app.Status.Sync.Status != "" {
+		said = "Argo CD's status says " + string(s.app.Status.Sync.Status)
+	}
+	c := claim{mechanism: Unexplained, confidence: Possible, sync: Noop, summary: "Argo CD has not compared the Application: whether it is in sync is not known.", evidence: []string{said}}
+	if len(s.resources) == 0 {
+		c.sync = OverwritesLive
+		c.evidence = append(c.evidence, "the snapshot has no resources, so that what a sync does is not known")
+	} else {
+		c.evidence = append(c.evidence, "nothing in the snapshot differs, but it may lack resources")
+	}
+	return c
+}

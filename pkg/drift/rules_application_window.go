@@ -81,7 +81,7 @@ func (s *situation) windows() []window {
 	if !found {
 		return nil
 	}
-	given := slices.DeleteFunc(project.Spec.SyncWindows, func(w *v1alpha1.SyncWindow) bool { return w == nil })
+	given := slices.DeleteFunc(slices.Clone(project.Spec.SyncWindows), func(w *v1alpha1.SyncWindow) bool { return w == nil })
 	concerned := given.Matches(s.app)
 	if concerned == nil {
 		return nil
@@ -91,6 +91,12 @@ func (s *situation) windows() []window {
 		windows = append(windows, window{w})
 	}
 	return windows
+}
+
+// manualSyncs reports whether there are windows and all let a sync by hand through.
+func (s *situation) manualSyncs() bool {
+	windows := s.windows()
+	return len(windows) > 0 && !slices.ContainsFunc(windows, func(w window) bool { return !w.ManualSync })
 }
 
 // blockingWindows are those that keep an automated sync from starting, as Argo

@@ -8,7 +8,6 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
-	quantities "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // failureMark tells what refused an object by the words of the API server, of
@@ -116,7 +115,7 @@ func (r *resource) quotaHasRoom(message string) bool {
 	if found == nil {
 		return false
 	}
-	asked, err := quantities.ParseQuantity(found[3])
+	asked, err := readQuantity(found[3])
 	if err != nil {
 		return false
 	}
@@ -124,8 +123,8 @@ func (r *resource) quotaHasRoom(message string) bool {
 		if text(quota, "metadata", "name") != found[1] || text(quota, "metadata", "namespace") != r.ref.Namespace {
 			continue
 		}
-		hard, errHard := quantities.ParseQuantity(text(quota, "status", "hard", found[2]))
-		used, errUsed := quantities.ParseQuantity(text(quota, "status", "used", found[2]))
+		hard, errHard := readQuantity(text(quota, "status", "hard", found[2]))
+		used, errUsed := readQuantity(text(quota, "status", "used", found[2]))
 		if errHard == nil && errUsed == nil {
 			used.Add(asked)
 			return used.Cmp(hard) <= 0

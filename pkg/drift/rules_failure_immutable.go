@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	quantities "k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -81,13 +79,13 @@ func (r *resource) shrinks(d *difference) bool {
 	if phase := text(r.live, "status", "phase"); phase != "" && phase != "Bound" {
 		return true // an unbound claim cannot change at all
 	}
-	had, err := quantities.ParseQuantity(show(d.live))
-	wants, err2 := quantities.ParseQuantity(show(d.target))
+	had, err := readQuantity(show(d.live))
+	wants, err2 := readQuantity(show(d.target))
 	if err != nil || err2 != nil || wants.Cmp(had) >= 0 {
 		return false
 	}
 	// A larger request that was never granted may be taken back.
-	granted, err := quantities.ParseQuantity(text(r.live, "status", "capacity", "storage"))
+	granted, err := readQuantity(text(r.live, "status", "capacity", "storage"))
 	return err != nil || wants.Cmp(granted) <= 0
 }
 

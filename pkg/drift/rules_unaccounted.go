@@ -33,10 +33,11 @@ func (s *situation) unaccounted(findings []Finding) []Finding {
 		}
 		if why := r.unaccounted(explained); why != "" {
 			about[keyOf(r.ref)] = true
-			added = append(added, s.finding(r, &claim{
-				mechanism: Unexplained, confidence: Possible, sync: OverwritesLive, evidence: []string{why},
-				summary: "Argo CD flags the resource, and nothing that can be seen here differs.",
-			}))
+			summary := "Argo CD flags the resource, and nothing that can be seen here differs."
+			if r.compareError != nil {
+				summary = "Moorpin cannot compare the resource: what differs is not known."
+			}
+			added = append(added, s.finding(r, &claim{mechanism: Unexplained, confidence: Possible, sync: OverwritesLive, evidence: []string{why}, summary: summary}))
 		}
 	}
 	return added
@@ -48,6 +49,8 @@ func (r *resource) unaccounted(explained bool) string {
 	switch {
 	case len(r.differences) > 0:
 		return ""
+	case r.unfit != nil:
+		return "it cannot be compared: " + r.quote(r.unfit.Error())
 	case r.modified && r.compareError == nil:
 		return "Argo CD's comparison finds that the two sides differ, but no field of theirs does"
 	case explained:

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	quantities "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	netutils "k8s.io/utils/net"
 )
@@ -69,8 +68,8 @@ func quantityFormat(r *resource, d *difference) (claim, bool) {
 	if !d.inLive || !d.inTarget || !amounts(d.steps) || hugeExponent(plain(d.live)) || hugeExponent(plain(d.target)) {
 		return claim{}, false
 	}
-	live, errLive := quantities.ParseQuantity(plain(d.live))
-	target, errTarget := quantities.ParseQuantity(plain(d.target))
+	live, errLive := readQuantity(plain(d.live))
+	target, errTarget := readQuantity(plain(d.target))
 	if errLive != nil || errTarget != nil || live.Cmp(target) != 0 {
 		return claim{}, false
 	}

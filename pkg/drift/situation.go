@@ -41,6 +41,10 @@ type situation struct {
 	kinds               map[[2]string][]*resource
 	workloadsOnce       sync.Once
 	workloadsFound      *workloads
+	projectOnce         sync.Once
+	projectFound        *v1alpha1.AppProject
+	projectRead         bool
+	namespaces          sync.Map // the name of a namespace to whether the AppProject permits it
 	typesOnce           sync.Once
 	parser              *managedfields.GvkParser
 	typesError          error

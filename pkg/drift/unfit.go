@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	quantities "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Limits of what is given to Argo CD's packages, whose work cannot be interrupted.
@@ -25,11 +27,27 @@ var (
 )
 
 // exponent is a number that the reader of quantities writes out, digit by digit: that
-// of 1e2147483647 takes all memory.
-var exponent = regexp.MustCompile(`^[-+]?[0-9.]{1,64}[eE][-+]?[0-9]{3,}$`)
+// of 1e2147483647 takes all memory. One of a thousand digits does no harm yet.
+var exponent = regexp.MustCompile(`^[-+]?[0-9.]+[eE][-+]?0*[1-9][0-9]{3,}$`)
+
+// quantityFields hold quantities, at themselves or anywhere below, in small letters as
+// a reader may not tell them from capitals. Those of containers, volumes, claims, quotas,
+// limit ranges, nodes, devices and autoscalers.
+var quantityFields = wordSet(`limits requests capacity storage hard used allocatable allocatedresources
+	max min default defaultrequest maxlimitrequestratio overhead podfixed sizelimit divisor resources
+	maximumvolumesize target current averagevalue targetvalue targetaveragevalue currentvalue currentaveragevalue
+	minavailable usage`)
 
 func hugeExponent(text string) bool {
 	return len(text) > 4 && strings.ContainsAny(text, "eE") && exponent.MatchString(text)
+}
+
+// readQuantity reads a quantity, but none that would be written out at such length.
+func readQuantity(text string) (quantities.Quantity, error) {
+	if hugeExponent(text) {
+		return quantities.Quantity{}, errExponent
+	}
+	return quantities.ParseQuantity(text) //nolint:wrapcheck // callers only ask whether it is one
 }
 
 // unfitFor says why neither side of the resource may be given to the libraries; nil
@@ -42,7 +60,7 @@ func (r *resource) unfitFor() error {
 		if burden(side, 0, maxBurden) < 0 {
 			return errBurden
 		}
-		if kind := text(side, "kind"); kind != "ConfigMap" && kind != "Secret" && exponentIn(side) {
+		if kind := text(side, "kind"); kind != "ConfigMap" && kind != "Secret" && exponentIn(side, r.readsAsQuantity()) {
 			return errExponent
 		}
 	}
@@ -72,20 +90,33 @@ func burden(value any, depth, left int) int {
 	return left
 }
 
+// readsAsQuantity reports whether argocd-cm has Argo CD read fields of the kind in a
+// type of Kubernetes' own, wherever those stand.
+func (r *resource) readsAsQuantity() bool {
+	if r.situation == nil {
+		return false
+	}
+	name := r.ref.Kind
+	if r.ref.Group != "" {
+		name = r.ref.Group + "/" + name
+	}
+	return len(r.situation.overrides[name].KnownTypeFields) > 0
+}
+
 // exponentIn reports whether a text of the document, metadata aside, is a number with
-// a huge exponent.
-func exponentIn(value any) bool {
+// a huge exponent and stands where quantities are read.
+func exponentIn(value any, quantities bool) bool {
 	switch value := value.(type) {
 	case string:
-		return hugeExponent(value)
+		return quantities && hugeExponent(value)
 	case map[string]any:
 		for name, child := range value {
-			if name != "metadata" && exponentIn(child) {
+			if name != "metadata" && exponentIn(child, quantities || quantityFields[strings.ToLower(name)]) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(value, exponentIn)
+		return slices.ContainsFunc(value, func(item any) bool { return exponentIn(item, quantities) })
 	}
 	return false
 }
