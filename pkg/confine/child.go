@@ -338,18 +338,18 @@ func (c *complaint) Write(piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// reset forgets what was kept.
-func (c *complaint) reset() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.text.Reset()
-}
-
 // String returns what was kept.
 func (c *complaint) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.text.String()
+}
+
+// reset forgets what was kept.
+func (c *complaint) reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.text.Reset()
 }
 
 var _ io.Writer = (*complaint)(nil)

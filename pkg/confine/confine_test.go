@@ -379,7 +379,7 @@ func TestStrays(t *testing.T) {
 // A folder is removed also where its owner has no rights to what is in it. Root has them
 // all, so that somebody else tries.
 func TestLockedFolder(t *testing.T) {
-	base, err := os.MkdirTemp("", "confine-test-")
+	base, err := os.MkdirTemp("", "confine-test-") //nolint:usetesting // nobody else may enter the test's own
 	check(t, err)
 	t.Cleanup(func() { check(t, os.RemoveAll(base)) })
 	self, err := os.Executable()

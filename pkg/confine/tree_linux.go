@@ -235,7 +235,7 @@ func waiting(pipe *os.File) int {
 	}
 	held := 0
 	err = raw.Control(func(descriptor uintptr) {
-		held, _ = unix.IoctlGetInt(int(descriptor), unix.TIOCINQ) //nolint:gosec // descriptors are small.
+		held, _ = unix.IoctlGetInt(int(descriptor), unix.TIOCINQ)
 	})
 	if err != nil {
 		return 0
