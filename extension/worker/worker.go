@@ -52,6 +52,8 @@ type Options struct {
 type Pool struct {
 	options Options
 	turns   chan struct{}
+	// folders holds those of the children.
+	folders *folders
 
 	guard  sync.Mutex
 	idle   []*hand
@@ -74,10 +76,14 @@ func NewPool(options Options) (*Pool, confine.Status, error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Pool{options: options, turns: make(chan struct{}, options.Workers)}
-	first, err := p.start()
+	own, err := newFolders(os.TempDir(), options.Log)
 	if err != nil {
 		return nil, confine.Status{}, err
+	}
+	p := &Pool{options: options, folders: own, turns: make(chan struct{}, options.Workers)}
+	first, err := p.start()
+	if err != nil {
+		return nil, confine.Status{}, errors.Join(err, own.close())
 	}
 	p.idle = []*hand{first}
 	return p, first.Status(), nil
@@ -122,7 +128,7 @@ func (p *Pool) Close() error {
 	for range p.options.Workers {
 		p.turns <- struct{}{}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.folders.close())...)
 }
 
 // take finds a child that has nothing to do, or starts one.
@@ -166,7 +172,7 @@ func (p *Pool) give(h *hand) {
 }
 
 func (p *Pool) start() (*hand, error) {
-	folder, err := os.MkdirTemp("", "moorpin-worker-")
+	folder, err := os.MkdirTemp(p.folders.path, "child-")
 	if err != nil {
 		return nil, fmt.Errorf("make the folder of a worker: %w", err)
 	}
