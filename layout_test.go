@@ -26,11 +26,12 @@ var layoutRules = []layoutRule{
 	{reason: "the parts do not import one another", in: []string{"extension"}, forbidden: []string{module + "cmp", module + "lua"}},
 	{reason: "the parts do not import one another", in: []string{"lua"}, forbidden: []string{module + "cmp", module + "extension"}},
 	{reason: "fieldpath is the lowest layer", in: []string{"pkg/fieldpath"}, forbidden: []string{module}},
+	{reason: "object reads what it is given", in: []string{"pkg/object"}, forbidden: []string{module}},
 	{reason: "manifest stands on fieldpath", in: []string{"pkg/manifest"}, forbidden: []string{module + "pkg/schema", module + "pkg/pin", module + "pkg/catalog", module + "pkg/kube"}},
 	{reason: "schema stands on fieldpath", in: []string{"pkg/schema"}, forbidden: []string{module + "pkg/manifest", module + "pkg/pin", module + "pkg/catalog", module + "pkg/kube"}},
 	{reason: "pin stands on manifest and schema", in: []string{"pkg/pin"}, except: []string{"pkg/pin/droptable"}, forbidden: []string{module + "pkg/catalog", module + "pkg/kube", "github.com/argoproj/"}},
 	{
-		reason: "the engines touch no network, disk, clock or log", in: []string{"pkg/fieldpath", "pkg/manifest", "pkg/schema", "pkg/pin", "pkg/drift", "pkg/health"},
+		reason: "the engines touch no network, disk, clock or log", in: []string{"pkg/fieldpath", "pkg/manifest", "pkg/schema", "pkg/pin", "pkg/drift", "pkg/health", "pkg/object"},
 		except: []string{"pkg/pin/droptable"}, forbidden: []string{"os", "net", "time", "log", "github.com/sirupsen/logrus"},
 	},
 	{reason: "client-go only in pkg/kube", in: []string{""}, except: []string{"pkg/kube", "e2e"}, forbidden: []string{"k8s.io/client-go"}},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Options say which Applications are read, and how deep.
@@ -101,8 +102,8 @@ type summary struct {
 
 // add reads an Application, where it is asked for.
 func (s *summary) add(ctx context.Context, app map[string]any) {
-	project := cmp.Or(text(app, "spec", "project"), defaultProject)
-	if !admits(s.options.Projects, project) || !admits(s.options.Namespaces, text(app, "metadata", "namespace")) {
+	project := cmp.Or(object.Text(app, "spec", "project"), defaultProject)
+	if !admits(s.options.Projects, project) || !admits(s.options.Namespaces, object.Text(app, "metadata", "namespace")) {
 		return
 	}
 	a, err := read(ctx, app, s.options.Settings)

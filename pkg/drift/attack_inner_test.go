@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 func TestRulesEndWithTheContext(t *testing.T) {
@@ -24,7 +26,7 @@ func TestRulesEndWithTheContext(t *testing.T) {
 	if asked != 0 {
 		t.Error("a difference was looked at after the end of the context")
 	}
-	if _, err := differences(ctx, newAllowance(), object{"a": "1"}, object{"a": "2"}); !errors.Is(err, context.Canceled) {
+	if _, err := differences(ctx, newAllowance(), object.Object{"a": "1"}, object.Object{"a": "2"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("differences: %v, want the end of the context", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Argo CD's names for what decides how it compares and applies.
@@ -133,7 +135,7 @@ func (s *situation) comparePortion(resources []*resource, strategy Strategy, con
 }
 
 // compareAlone compares one resource with another target or other rules than its own.
-func (r *resource) compareAlone(target object, strategy Strategy, with rules) {
+func (r *resource) compareAlone(target object.Object, strategy Strategy, with rules) {
 	result, err := r.diff(target, strategy, with)
 	switch {
 	case err != nil:
@@ -144,7 +146,7 @@ func (r *resource) compareAlone(target object, strategy Strategy, with rules) {
 }
 
 // diff is Argo CD's comparison of the live object with a target.
-func (r *resource) diff(target object, strategy Strategy, with rules) (gitopsdiff.DiffResult, error) {
+func (r *resource) diff(target object.Object, strategy Strategy, with rules) (gitopsdiff.DiffResult, error) {
 	if r.unfit != nil {
 		return gitopsdiff.DiffResult{}, r.unfit
 	}
@@ -171,9 +173,9 @@ func (r *resource) diff(target object, strategy Strategy, with rules) (gitopsdif
 // trial is a comparison under changed conditions.
 type trial struct {
 	// target takes the place of what Git renders; nil leaves it.
-	target object
+	target object.Object
 	// live takes the place of the live object; nil leaves it.
-	live object
+	live object.Object
 	// ignores are added to the Application's own.
 	ignores []v1alpha1.ResourceIgnoreDifferences
 	// without leaves the Application's own ignoreDifferences out.
@@ -223,7 +225,7 @@ func stateDiffs(lives, targets []*unstructured.Unstructured, config argodiff.Dif
 }
 
 // config is Argo CD's configuration of a comparison, as its controller makes it.
-func (s *situation) config(strategy Strategy, with rules, predicted object) (argodiff.DiffConfig, error) {
+func (s *situation) config(strategy Strategy, with rules, predicted object.Object) (argodiff.DiffConfig, error) {
 	builder := argodiff.NewDiffConfigBuilder().
 		WithDiffSettings(with.ignores, with.overrides, s.ignoreAggregatedRoles, normalizers.IgnoreNormalizerOpts{}).
 		WithTracking(s.settings.instanceLabel, s.settings.tracking).
@@ -265,7 +267,7 @@ func (s *situation) types() (*managedfields.GvkParser, error) {
 
 // decode reads what Argo CD compared.
 func (r *resource) decode(result gitopsdiff.DiffResult) error {
-	normalized, predicted := object{}, object{}
+	normalized, predicted := object.Object{}, object.Object{}
 	if err := kjson.Unmarshal(result.NormalizedLive, &normalized); err != nil {
 		return fmt.Errorf("compare: read the normalized live state: %w", err)
 	}
@@ -276,7 +278,7 @@ func (r *resource) decode(result gitopsdiff.DiffResult) error {
 }
 
 // take finds the differences of two documents that Argo CD compared.
-func (r *resource) take(normalized, predicted object) error {
+func (r *resource) take(normalized, predicted object.Object) error {
 	left := r.allowance
 	if left == nil {
 		left = newAllowance()

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // fixer offers the fixes of one claim.
@@ -179,7 +181,7 @@ func (f *fixer) gitFix(kind FixKind, changes []change, why ...string) Fix {
 
 // apiVersion is the manifest's own, else live's.
 func (f *fixer) apiVersion() string {
-	if found := first(text(f.r.target, "apiVersion"), text(f.r.live, "apiVersion")); found != "" {
+	if found := first(object.Text(f.r.target, "apiVersion"), object.Text(f.r.live, "apiVersion")); found != "" {
 		return found
 	}
 	ref := f.ref()
@@ -281,7 +283,7 @@ func (f *fixer) joined(name, value string) string {
 	if name != syncOptionsAnnotation && name != compareOptionsAnnotation {
 		return value
 	}
-	return options(annotation(f.r.target, name), value)
+	return options(object.Annotation(f.r.target, name), value)
 }
 
 // options adds options to a comma-separated list of them.

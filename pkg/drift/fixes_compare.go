@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // The fixes of how Argo CD is told to compare.
@@ -105,7 +106,7 @@ func (f *fixer) blocksByJQ(expression string) bool {
 	if err != nil {
 		return false
 	}
-	for _, side := range []object{f.r.live, f.r.target} {
+	for _, side := range []object.Object{f.r.live, f.r.target} {
 		left := &unstructured.Unstructured{Object: side}
 		if side == nil || normalizer.Normalize(left) != nil {
 			continue
@@ -194,7 +195,7 @@ func (f *fixer) schemaError() []Fix {
 }
 
 // olderCRD is the CRD of a custom kind that cannot be compared.
-func (f *fixer) olderCRD() (object, bool) {
+func (f *fixer) olderCRD() (object.Object, bool) {
 	for _, r := range f.resources {
 		if r.compareError == nil {
 			continue

@@ -3,6 +3,8 @@ package drift
 import (
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // The fixes of defaults, spellings, admission and rendering: most are edits of Git.
@@ -254,11 +256,11 @@ func (f *fixer) exported() []change {
 		changes = append(changes, change{path: path, value: brief(value), remove: true, hide: names[len(names)-1] == lastAppliedAnnotation && r.isSecret()})
 	}
 	for _, name := range serverFields {
-		if value, found := at(r.target, "metadata", name); found {
+		if value, found := object.At(r.target, "metadata", name); found {
 			drop(value, "metadata", name)
 		}
 	}
-	if value, found := at(r.target, "metadata", "annotations", lastAppliedAnnotation); found {
+	if value, found := object.At(r.target, "metadata", "annotations", lastAppliedAnnotation); found {
 		drop(value, "metadata", "annotations", lastAppliedAnnotation)
 	}
 	if _, found := r.target["status"]; found {

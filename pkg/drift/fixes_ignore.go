@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 const (
@@ -259,7 +261,7 @@ func some(names []string) string {
 
 // serverSide is a fix by letting the API server predict the result of a sync.
 func (f *fixer) serverSide(why ...string) Fix {
-	options := options(annotation(f.snapshot.Application, compareOptionsAnnotation), serverSideOption)
+	options := options(object.Annotation(f.snapshot.Application, compareOptionsAnnotation), serverSideOption)
 	options = strings.ReplaceAll(options, "ServerSideDiff=false,", "")
 	state := "It has been stable since Argo CD v3.1."
 	switch {

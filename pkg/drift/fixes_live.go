@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // The fixes of what people and tools changed in the cluster.
@@ -43,8 +44,8 @@ func (f *fixer) foreignApply() []Fix {
 		note("Who writes " + f.ref().words() + ": " + who),
 		kubectl(f.ref(), "get", "--show-managed-fields", `--output=jsonpath={range .metadata.managedFields[*]}{.manager}{" "}{.operation}{" "}{.time}{"\n"}{end}`),
 	}
-	if release := annotation(f.r.live, "meta.helm.sh/release-name"); release != "" {
-		namespace := first(annotation(f.r.live, "meta.helm.sh/release-namespace"), f.ref().Namespace)
+	if release := object.Annotation(f.r.live, "meta.helm.sh/release-name"); release != "" {
+		namespace := first(object.Annotation(f.r.live, "meta.helm.sh/release-namespace"), f.ref().Namespace)
 		snippet = append(snippet, note("It carries the marks of a Helm release, which an upgrade writes again:"),
 			command(append([]string{"helm", "history", "--namespace=" + namespace}, operand(release)...)...))
 	}
@@ -156,7 +157,7 @@ func (f *fixer) dip() string {
 	if f.r.live == nil || f.r.syncsServerSide() {
 		return ""
 	}
-	if _, found := at(f.r.lastApplied, "spec", "replicas"); !found {
+	if _, found := object.At(f.r.lastApplied, "spec", "replicas"); !found {
 		return ""
 	}
 	return "The first client-side apply without it sets the default of 1 until the autoscaler acts again: to avoid that, remove it before from last-applied-configuration too (" +

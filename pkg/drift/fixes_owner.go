@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // The fixes of who owns a resource and how long it lives.
@@ -17,10 +19,10 @@ const (
 
 func (f *fixer) adopt() []Fix {
 	fixes := []Fix{f.operation(FixSyncToAdopt, f.syncSnippet(), "The sync writes Argo CD's mark on the object, which adopts it; where Git differs in nothing else, nothing else changes.")}
-	if id := annotation(f.r.target, trackingIDAnnotation); id != "" {
+	if id := object.Annotation(f.r.target, trackingIDAnnotation); id != "" {
 		mark := kubectlPairs(f.ref(), "annotate", trackingIDAnnotation+"="+id)
 		fixes = append(fixes, f.cluster(FixSyncToAdopt, lines(mark), "The same mark by hand, for an object that must not be applied yet."))
-	} else if label := text(f.r.target, "metadata", "labels", f.settings.instanceLabel); label != "" {
+	} else if label := object.Text(f.r.target, "metadata", "labels", f.settings.instanceLabel); label != "" {
 		mark := kubectlPairs(f.ref(), "label", f.settings.instanceLabel+"="+label)
 		fixes = append(fixes, f.cluster(FixSyncToAdopt, lines(mark), "The same mark by hand, for an object that must not be applied yet."))
 	}
@@ -82,7 +84,7 @@ func (f *fixer) warnFinalizers() string {
 	if r == nil {
 		return ""
 	}
-	finalizers := list(r.live, "metadata", "finalizers")
+	finalizers := object.List(r.live, "metadata", "finalizers")
 	if len(finalizers) == 0 {
 		return ""
 	}
@@ -108,7 +110,7 @@ func (f *fixer) pruneProtected() []Fix {
 		}
 		return []Fix{f.operation(FixPruneAfterReview, approve, "Confirms the deletions that the operation waits for, all of them. Dump what is to be deleted first.")}
 	}
-	mark := kubectlPairs(ref, "annotate", compareOptionsAnnotation+"="+options(annotation(r.live, compareOptionsAnnotation), "IgnoreExtraneous"))
+	mark := kubectlPairs(ref, "annotate", compareOptionsAnnotation+"="+options(object.Annotation(r.live, compareOptionsAnnotation), "IgnoreExtraneous"))
 	return []Fix{
 		f.cluster(FixMarkIgnoreExtraneous, lines(mark), "The object is kept on purpose; with the mark it no longer makes the Application OutOfSync."),
 		f.cluster(FixPruneAfterReview, dumped(ref)+lines(kubectl(ref, "delete")), "Right when nothing needs the object any more: Argo CD itself does not delete what has Prune=false.", f.warnFinalizers()),
@@ -119,7 +121,7 @@ func (f *fixer) hookLeftover() []Fix {
 	r := f.subject()
 	policy := map[string]string{hookDeleteAnnotation: "BeforeHookCreation,HookSucceeded"}
 	why := "Deletes the run when it has succeeded, and the one before a new one; a failed run stays for its logs."
-	if r != nil && annotation(r.live, helmHookAnnotation) != "" && annotation(r.live, hookAnnotation) == "" {
+	if r != nil && object.Annotation(r.live, helmHookAnnotation) != "" && object.Annotation(r.live, hookAnnotation) == "" {
 		policy = map[string]string{helmHookDeleteAnnotation: "before-hook-creation,hook-succeeded"}
 	} else if r != nil && !isHook(r.live) {
 		policy[hookAnnotation] = "Sync"
@@ -169,9 +171,9 @@ func (f *fixer) exclusionsWithout(ref ResourceRef) (string, bool) {
 	var kept []any
 	changed := false
 	for _, entry := range exclusions {
-		kinds := list(entry, "kinds")
+		kinds := object.List(entry, "kinds")
 		left := slices.DeleteFunc(slices.Clone(kinds), func(kind any) bool { return kind == ref.Kind })
-		if len(left) == len(kinds) || !slices.Contains(list(entry, "apiGroups"), any(ref.Group)) {
+		if len(left) == len(kinds) || !slices.Contains(object.List(entry, "apiGroups"), any(ref.Group)) {
 			kept = append(kept, entry)
 			continue
 		}

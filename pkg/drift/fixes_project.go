@@ -3,6 +3,8 @@ package drift
 import (
 	"regexp"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 var (
@@ -58,7 +60,7 @@ func (f *fixer) whitelist(group, kind string) string {
 			return "namespaceResourceWhitelist"
 		}
 	}
-	if crd, found := f.crd(group, kind); found && text(crd, "spec", "scope") == "Namespaced" {
+	if crd, found := f.crd(group, kind); found && object.Text(crd, "spec", "scope") == "Namespaced" {
 		return "namespaceResourceWhitelist"
 	}
 	return "clusterResourceWhitelist"

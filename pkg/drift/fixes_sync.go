@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // The fixes of syncs that cannot start, fail or do not end.
@@ -26,12 +28,12 @@ func (f *fixer) immutable() []Fix {
 	if r == nil {
 		return []Fix{replace}
 	}
-	object := r.live
-	if object == nil {
-		object = r.target
+	o := r.live
+	if o == nil {
+		o = r.target
 	}
-	_, templates := at(object, "spec", "volumeClaimTemplates")
-	restarts := text(object, "spec", "template", "spec", "restartPolicy")
+	_, templates := object.At(o, "spec", "volumeClaimTemplates")
+	restarts := object.Text(o, "spec", "template", "spec", "restartPolicy")
 	switch {
 	case templates:
 		return []Fix{f.operation(FixRecreateOrphan, dumped(ref)+lines(kubectl(ref, "delete", "--cascade=orphan"), f.syncOne()),
@@ -65,7 +67,7 @@ func (f *fixer) missingCRD() []Fix {
 	fix := f.annotated(FixSkipDryRunAndWave, map[string]string{syncOptionsAnnotation: "SkipDryRunOnMissingResource=true", syncWaveAnnotation: "1"},
 		"The kind is not served yet: without the dry run the sync starts, and the wave applies the object after what brings its CRD.")
 	for _, r := range f.resources {
-		if r.target != nil && text(r.target, "spec", "names", "kind") == ref.Kind && text(r.target, "spec", "group") == ref.Group {
+		if r.target != nil && object.Text(r.target, "spec", "names", "kind") == ref.Kind && object.Text(r.target, "spec", "group") == ref.Group {
 			return []Fix{fix}
 		}
 	}
@@ -89,8 +91,8 @@ func (f *fixer) dependency() []Fix {
 	return []Fix{f.provide()}
 }
 
-func wave(o object) int {
-	number, err := strconv.Atoi(annotation(o, syncWaveAnnotation))
+func wave(o object.Object) int {
+	number, err := strconv.Atoi(object.Annotation(o, syncWaveAnnotation))
 	if err != nil {
 		return 0
 	}
@@ -123,9 +125,9 @@ func (f *fixer) hookStuck() []Fix {
 
 // ttlRemovals take the fields out of a manifest that have the object deleted some
 // time after it ends.
-func ttlRemovals(target object) []change {
+func ttlRemovals(target object.Object) []change {
 	var changes []change
-	for name, value := range fields(target, "spec") {
+	for name, value := range object.Map(target, "spec") {
 		if strings.HasPrefix(name, "ttl") {
 			changes = append(changes, change{path: []pathStep{{field: "spec"}, {field: name}}, value: value, remove: true})
 		}
@@ -175,7 +177,7 @@ func (f *fixer) inspect(r *resource) []string {
 		ref.Namespace = f.app.Spec.Destination.Namespace
 	}
 	commands := []string{kubectl(ref, "describe")}
-	if _, pods := at(r.live, "spec", "template", "spec", "containers"); pods || ref.Kind == "Pod" || ref.Kind == "Job" {
+	if _, pods := object.At(r.live, "spec", "template", "spec", "containers"); pods || ref.Kind == "Pod" || ref.Kind == "Job" {
 		commands = append(commands, kubectl(ref, "logs", "--all-containers", "--tail=100"))
 	}
 	return commands
@@ -238,7 +240,7 @@ func (f *fixer) deletion() []Fix {
 	if r == nil && ref.Kind == "Application" {
 		r = &resource{situation: f.situation, ref: ref, live: f.snapshot.Application}
 	}
-	if r != nil && ref.Namespace != "" && text(r.live, "metadata", "deletionTimestamp") == "" {
+	if r != nil && ref.Namespace != "" && object.Text(r.live, "metadata", "deletionTimestamp") == "" {
 		// Not the object itself is being deleted, but what holds it.
 		ref, r = ResourceRef{Kind: "Namespace", Name: ref.Namespace}, nil
 	}
@@ -249,7 +251,7 @@ func (f *fixer) deletion() []Fix {
 			"kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 "+command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name))
 		return []Fix{f.cluster(FixClearFinalizer, lines(commands...), "A namespace ends when the last object in it is gone: the list shows what is left, and whose finalizers hold it. "+why)}
 	}
-	if r != nil && len(list(r.live, "metadata", "finalizers")) > 0 {
+	if r != nil && len(object.List(r.live, "metadata", "finalizers")) > 0 {
 		patch := &jsonPatch{}
 		patch.test("/metadata/finalizers", r.live["metadata"].(map[string]any)["finalizers"]) //nolint:forcetypeassert // list found it
 		patch.remove("/metadata/finalizers")
@@ -273,17 +275,17 @@ func (f *fixer) newerVersion() (string, bool) {
 		}
 		return r.ref.Group + "/" + match[1], true
 	}
-	given := text(r.target, "apiVersion")
-	if live := text(r.live, "apiVersion"); live != "" && live != given {
+	given := object.Text(r.target, "apiVersion")
+	if live := object.Text(r.live, "apiVersion"); live != "" && live != given {
 		return live, true
 	}
 	crd, found := f.crd(r.ref.Group, r.ref.Kind)
 	if !found {
 		return "", false
 	}
-	for _, version := range slices.Backward(list(crd, "spec", "versions")) {
-		name := r.ref.Group + "/" + text(version, "name")
-		if served, _ := at(version, "served"); served == true && name != given {
+	for _, version := range slices.Backward(object.List(crd, "spec", "versions")) {
+		name := r.ref.Group + "/" + object.Text(version, "name")
+		if served, _ := object.At(version, "served"); served == true && name != given {
 			return name, true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // fixRows are the kinds of fixes that each mechanism may have, the primary first.
@@ -312,7 +313,7 @@ func TestFixFitsTheFacts(t *testing.T) {
 }
 
 // with sets values at pointers that lead through maps alone.
-func with(t *testing.T, document object, values map[string]any) object {
+func with(t *testing.T, document object.Object, values map[string]any) object.Object {
 	t.Helper()
 	for pointer, value := range values {
 		path := gitPath(nil, fieldpath.Pointer(pointer).Steps())

@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // shellSafe needs no quotes in any shell.
@@ -142,10 +144,10 @@ func dumpName(ref ResourceRef) string {
 }
 
 // hasOwnerKind returns the name of the owner of that kind, and whether there is one.
-func hasOwnerKind(o object, kind string) (string, bool) {
-	for _, owner := range list(o, "metadata", "ownerReferences") {
-		if text(owner, "kind") == kind {
-			return text(owner, "name"), true
+func hasOwnerKind(o object.Object, kind string) (string, bool) {
+	for _, owner := range object.List(o, "metadata", "ownerReferences") {
+		if object.Text(owner, "kind") == kind {
+			return object.Text(owner, "name"), true
 		}
 	}
 	return "", false
@@ -158,7 +160,7 @@ func (s *situation) home() string {
 	if set, found := hasOwnerKind(s.snapshot.Application, "ApplicationSet"); found {
 		return name + " is generated: edit spec.template of ApplicationSet " + set
 	}
-	if id, found := parseTrackingID(annotation(s.snapshot.Application, trackingIDAnnotation)); found {
+	if id, found := parseTrackingID(object.Annotation(s.snapshot.Application, trackingIDAnnotation)); found {
 		return name + " comes from Application " + id.app + ": edit it in that one's Git"
 	}
 	return name

@@ -11,6 +11,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"github.com/argoproj/argo-cd/v2/util/argo/normalizers"
 	"github.com/itchyny/gojq"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Limits of what a guarded classification runs of somebody else's ignore rules.
@@ -111,7 +113,7 @@ func (s *situation) worry(ctx context.Context, use jqUse) string {
 		if !r.meets(use.rule) {
 			continue
 		}
-		for _, side := range []object{r.target, r.live, r.given.NormalizedLive, r.given.PredictedLive} {
+		for _, side := range []object.Object{r.target, r.live, r.given.NormalizedLive, r.given.PredictedLive} {
 			if why := tryJQ(ctx, code, side); why != "" {
 				return why + " on " + shortened(r.ref.Kind+" "+r.ref.Name)
 			}
@@ -121,7 +123,7 @@ func (s *situation) worry(ctx context.Context, use jqUse) string {
 }
 
 // tryJQ runs a deletion once and says why it must not run again, or "".
-func tryJQ(ctx context.Context, code *gojq.Code, document object) string {
+func tryJQ(ctx context.Context, code *gojq.Code, document object.Object) string {
 	if document == nil {
 		return ""
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // TestAPanicIsAnError holds that a rule which panics ends its report, not the process,
@@ -69,9 +71,9 @@ func TestSizeOf(t *testing.T) {
 		limit  int
 		within bool
 	}{
-		"small":      {"a text and its name", object{"a": "b"}, 100, true},
-		"long text":  {"its bytes count", object{"a": strings.Repeat("x", 101)}, 100, false},
-		"long name":  {"so do those of names", object{strings.Repeat("x", 101): nil}, 100, false},
+		"small":      {"a text and its name", object.Object{"a": "b"}, 100, true},
+		"long text":  {"its bytes count", object.Object{"a": strings.Repeat("x", 101)}, 100, false},
+		"long name":  {"so do those of names", object.Object{strings.Repeat("x", 101): nil}, 100, false},
 		"many items": {"each takes something", make([]any, 100), 100, false},
 		"deep":       {"so does each level", deep, 100, false},
 	}
@@ -90,10 +92,10 @@ func TestLargeObjectsSeeNoJQ(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := tryJQ(t.Context(), code, object{"data": strings.Repeat("x", guardedObject)}); why == "" {
+	if why := tryJQ(t.Context(), code, object.Object{"data": strings.Repeat("x", guardedObject)}); why == "" {
 		t.Error("it ran")
 	}
-	if why := tryJQ(t.Context(), code, object{"data": "x"}); why != "" {
+	if why := tryJQ(t.Context(), code, object.Object{"data": "x"}); why != "" {
 		t.Error(why)
 	}
 }

@@ -1,6 +1,9 @@
 package drift
 
-import "github.com/moorpin/moorpin/pkg/fieldpath"
+import (
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
+)
 
 // trackingLabel is where Argo CD's instance label stands.
 func (r *resource) trackingLabel() fieldpath.Pointer {
@@ -8,11 +11,11 @@ func (r *resource) trackingLabel() fieldpath.Pointer {
 }
 
 // tracked reports whether a form of the object has Argo CD's tracking mark.
-func (r *resource) tracked(o object) bool {
+func (r *resource) tracked(o object.Object) bool {
 	if r.situation.settings.tracking == trackLabel {
-		return text(o, "metadata", "labels", r.situation.settings.instanceLabel) != ""
+		return object.Text(o, "metadata", "labels", r.situation.settings.instanceLabel) != ""
 	}
-	return annotation(o, trackingIDAnnotation) != ""
+	return object.Annotation(o, trackingIDAnnotation) != ""
 }
 
 // byKind returns the Application's own resources of a group and kind.

@@ -8,6 +8,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // ownership says who owns which field of a live object, read from its managedFields.
@@ -31,14 +32,14 @@ const writtenAsText = "f:stringData"
 const maxOwners = 64
 
 // ownersOf reads managedFields. What is malformed in them says nothing.
-func ownersOf(live object) *ownership {
+func ownersOf(live object.Object) *ownership {
 	o := &ownership{exact: map[fieldpath.Pointer]ownerSet{}, within: map[fieldpath.Pointer]ownerSet{}, whole: map[fieldpath.Pointer]ownerSet{}}
-	for _, item := range list(live, "metadata", "managedFields") {
-		tree := fields(item, "fieldsV1")
+	for _, item := range object.List(live, "metadata", "managedFields") {
+		tree := object.Map(item, "fieldsV1")
 		if tree == nil || len(o.entries) == maxOwners {
 			continue
 		}
-		owner := Owner{Manager: text(item, "manager"), Operation: text(item, "operation"), Subresource: text(item, "subresource"), Time: text(item, "time")}
+		owner := Owner{Manager: object.Text(item, "manager"), Operation: object.Text(item, "operation"), Subresource: object.Text(item, "subresource"), Time: object.Text(item, "time")}
 		o.entries = append(o.entries, owner)
 		o.walk("", tree, live, 1<<(len(o.entries)-1))
 	}
@@ -58,7 +59,7 @@ func (o *ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value a
 		next, _ := below.(map[string]any)
 		switch {
 		case step == writtenAsText && pointer == "":
-			if content, ok := at(value, "data"); ok {
+			if content, ok := object.At(value, "data"); ok {
 				o.within[pointer] |= who
 				o.walk(pointer.Key("data"), next, content, who)
 			}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Plan says how to get rid of what an Application left behind: what is still in
@@ -59,7 +61,7 @@ type Check struct {
 // pruning, protected from it or not, and runs of hooks that have ended.
 func PlanFor(snapshot *Snapshot, report *Report) Plan {
 	plan := Plan{Application: report.Application, Delete: []Deletion{}}
-	plan.Cluster = first(text(snapshot.Application, "spec", "destination", "server"), text(snapshot.Application, "spec", "destination", "name"))
+	plan.Cluster = first(object.Text(snapshot.Application, "spec", "destination", "server"), object.Text(snapshot.Application, "spec", "destination", "name"))
 	leftovers := leftoversOf(snapshot, report)
 	for _, l := range leftovers {
 		l.reasons = append(l.reasons, doubts(report)...)
@@ -84,7 +86,7 @@ func PlanFor(snapshot *Snapshot, report *Report) Plan {
 // leftover is an object that is only live.
 type leftover struct {
 	ref  ResourceRef
-	live object
+	live object.Object
 	// reasons are why it stays.
 	reasons []string
 	notes   []string
@@ -110,7 +112,7 @@ var leavesBehind = []Mechanism{PendingPrune, PruneProtected, HookLeftover, Track
 
 // leftoversOf are the objects of the report's findings about leftovers.
 func leftoversOf(snapshot *Snapshot, report *Report) []*leftover {
-	lives := make(map[key]object, len(snapshot.Resources))
+	lives := make(map[key]object.Object, len(snapshot.Resources))
 	for i := range snapshot.Resources {
 		r := &resource{ref: snapshot.Resources[i].ResourceRef, live: snapshot.Resources[i].Live, target: snapshot.Resources[i].Target}
 		r.complete()
@@ -144,25 +146,25 @@ func (l *leftover) judge(mechanism Mechanism) {
 			l.reasons = append(l.reasons, fmt.Sprintf("it is kept on purpose: it carries %s: %s", mark[0], mark[1]))
 		}
 	}
-	for _, owner := range list(l.live, "metadata", "ownerReferences") {
-		if controls, _ := at(owner, "controller"); controls == true {
-			l.reasons = append(l.reasons, fmt.Sprintf("%s %s owns it, and would make it again", text(owner, "kind"), text(owner, "name")))
+	for _, owner := range object.List(l.live, "metadata", "ownerReferences") {
+		if controls, _ := object.At(owner, "controller"); controls == true {
+			l.reasons = append(l.reasons, fmt.Sprintf("%s %s owns it, and would make it again", object.Text(owner, "kind"), object.Text(owner, "name")))
 		}
 	}
-	if since := text(l.live, "metadata", "deletionTimestamp"); since != "" {
+	if since := object.Text(l.live, "metadata", "deletionTimestamp"); since != "" {
 		l.notes = append(l.notes, "it is being deleted since "+since)
 	}
-	if finalizers := list(l.live, "metadata", "finalizers"); len(finalizers) > 0 {
+	if finalizers := object.List(l.live, "metadata", "finalizers"); len(finalizers) > 0 {
 		l.notes = append(l.notes, "its finalizers need their controllers to be running: "+some(shown(finalizers)))
 	}
-	if l.ref.Group == "" && l.ref.Kind == "Service" && text(l.live, "spec", "type") == "LoadBalancer" {
+	if l.ref.Group == "" && l.ref.Kind == "Service" && object.Text(l.live, "spec", "type") == "LoadBalancer" {
 		l.notes = append(l.notes, "its address is given back, and may not be had again")
 	}
 }
 
 // deletion is the step that is the nth of all.
 func (l *leftover) deletion(n int) Deletion {
-	return Deletion{Resource: l.ref, UID: text(l.live, "metadata", "uid"), File: fmt.Sprintf("%03d-%s", n, dumpName(l.ref)), Notes: l.notes, guard: guardFor(l.ref, l.live)}
+	return Deletion{Resource: l.ref, UID: object.Text(l.live, "metadata", "uid"), File: fmt.Sprintf("%03d-%s", n, dumpName(l.ref)), Notes: l.notes, guard: guardFor(l.ref, l.live)}
 }
 
 // byHand reports whether an object holds more than a dump brings back.

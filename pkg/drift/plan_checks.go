@@ -1,6 +1,10 @@
 package drift
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/moorpin/moorpin/pkg/object"
+)
 
 // plainName is a name that needs no quoting in any language of queries.
 var plainName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
@@ -18,9 +22,9 @@ var everywhere = map[string][2]string{
 
 // guardFor is a command that prints what in the whole cluster still uses the object;
 // nil when kubectl alone cannot tell.
-func guardFor(ref ResourceRef, live object) []string {
+func guardFor(ref ResourceRef, live object.Object) []string {
 	if ref.Kind == "CustomResourceDefinition" {
-		plural, group := text(live, "spec", "names", "plural"), text(live, "spec", "group")
+		plural, group := object.Text(live, "spec", "names", "plural"), object.Text(live, "spec", "group")
 		if !plainName.MatchString(plural) || !plainName.MatchString(group) {
 			return nil
 		}
@@ -39,7 +43,7 @@ const readers = "pods,deployments,statefulsets,daemonsets,jobs,cronjobs"
 
 // checksFor are the questions about an object that its snapshot leaves open: it
 // holds one Application, and others may use the object too.
-func checksFor(ref ResourceRef, live object) []Check {
+func checksFor(ref ResourceRef, live object.Object) []Check {
 	if guard := guardFor(ref, live); guard != nil {
 		return []Check{{Resource: ref, Question: "Does anything in the cluster still use it? The command must print nothing.", Command: command(append([]string{"kubectl"}, guard...)...)}}
 	}

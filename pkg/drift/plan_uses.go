@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // use is one object that refers to a leftover.
@@ -19,7 +21,7 @@ type uses [][]use
 // usersOf finds who refers to the leftovers, among all objects of the snapshot: what
 // is live and what Git is about to create.
 func usersOf(snapshot *Snapshot, leftovers []*leftover) uses {
-	s := &search{leftovers: leftovers, users: make(uses, len(leftovers)), byName: map[[2]string][]int{}, byUID: map[string]object{}, hosts: map[string][]int{}, spaces: map[string]int{}}
+	s := &search{leftovers: leftovers, users: make(uses, len(leftovers)), byName: map[[2]string][]int{}, byUID: map[string]object.Object{}, hosts: map[string][]int{}, spaces: map[string]int{}}
 	for i, l := range leftovers {
 		name := [2]string{l.ref.Kind, l.ref.Name}
 		s.byName[name] = append(s.byName[name], i)
@@ -36,10 +38,10 @@ func usersOf(snapshot *Snapshot, leftovers []*leftover) uses {
 	if len(leftovers) == 0 {
 		return s.users
 	}
-	var objects []object
+	var objects []object.Object
 	for i := range snapshot.Resources {
 		r := &snapshot.Resources[i]
-		for _, side := range []object{r.Live, r.Target} {
+		for _, side := range []object.Object{r.Live, r.Target} {
 			if side != nil {
 				objects = append(objects, side)
 			}
@@ -47,7 +49,7 @@ func usersOf(snapshot *Snapshot, leftovers []*leftover) uses {
 	}
 	objects = append(objects, snapshot.Related...)
 	for _, o := range objects {
-		if uid := text(o, "metadata", "uid"); uid != "" {
+		if uid := object.Text(o, "metadata", "uid"); uid != "" {
 			s.byUID[uid] = o
 		}
 	}
@@ -62,7 +64,7 @@ type search struct {
 	leftovers []*leftover
 	users     uses
 	byName    map[[2]string][]int
-	byUID     map[string]object
+	byUID     map[string]object.Object
 	// hosts are the leftover Services by their name in the cluster's DNS.
 	hosts map[string][]int
 	// crds and spaces are the leftovers that hold others: definitions, and namespaces
@@ -77,7 +79,7 @@ type search struct {
 }
 
 // look notes what the object refers to.
-func (s *search) look(o object) {
+func (s *search) look(o object.Object) {
 	s.from = refOf(o)
 	s.who, s.namespace = s.from.words(), s.from.Namespace
 	s.goesWith = s.root(o, 0)
@@ -86,13 +88,13 @@ func (s *search) look(o object) {
 			s.walk(name, value, 0)
 		}
 	}
-	if class := annotation(o, "kubernetes.io/ingress.class"); class != "" {
+	if class := object.Annotation(o, "kubernetes.io/ingress.class"); class != "" {
 		s.note("IngressClass", class, "", "is of this class")
 	}
-	for _, owner := range list(o, "metadata", "ownerReferences") {
+	for _, owner := range object.List(o, "metadata", "ownerReferences") {
 		// Its dependents go with an object; those that Git renders must not.
 		if s.managed(o) {
-			s.note(text(owner, "kind"), text(owner, "name"), "", "is owned by it, and would be deleted with it")
+			s.note(object.Text(owner, "kind"), object.Text(owner, "name"), "", "is owned by it, and would be deleted with it")
 		}
 	}
 	s.held()
@@ -102,15 +104,15 @@ func (s *search) look(o object) {
 
 // managed reports whether the object carries a mark of Argo CD: what is only made
 // from a leftover does not.
-func (s *search) managed(o object) bool {
-	return annotation(o, trackingIDAnnotation) != "" && s.goesWith < 0
+func (s *search) managed(o object.Object) bool {
+	return object.Annotation(o, trackingIDAnnotation) != "" && s.goesWith < 0
 }
 
 // maxOwnerDepth bounds chains of owners.
 const maxOwnerDepth = 8
 
 // root is the leftover that the object is or descends from, -1 when there is none.
-func (s *search) root(o object, depth int) int {
+func (s *search) root(o object.Object, depth int) int {
 	ref := refOf(o)
 	if i := s.index(ref.Group, ref.Kind, ref.Namespace, ref.Name); i >= 0 {
 		return i
@@ -118,14 +120,14 @@ func (s *search) root(o object, depth int) int {
 	if depth == maxOwnerDepth {
 		return -1
 	}
-	for _, owner := range list(o, "metadata", "ownerReferences") {
-		kind, name := text(owner, "kind"), text(owner, "name")
+	for _, owner := range object.List(o, "metadata", "ownerReferences") {
+		kind, name := object.Text(owner, "kind"), object.Text(owner, "name")
 		for _, i := range s.byName[[2]string{kind, name}] {
 			if l := s.leftovers[i]; l.ref.Namespace == ref.Namespace || l.ref.Namespace == "" {
 				return i
 			}
 		}
-		if above, found := s.byUID[text(owner, "uid")]; found {
+		if above, found := s.byUID[object.Text(owner, "uid")]; found {
 			return s.root(above, depth+1)
 		}
 		if i := s.picked(o, ref); i >= 0 {
@@ -137,13 +139,13 @@ func (s *search) root(o object, depth int) int {
 
 // picked is the leftover workload whose selector picks a Pod, where the ReplicaSet
 // between them is not in the snapshot.
-func (s *search) picked(o object, pod ResourceRef) int {
+func (s *search) picked(o object.Object, pod ResourceRef) int {
 	if pod.Kind != "Pod" {
 		return -1
 	}
 	for i, l := range s.leftovers {
-		selector := fields(l.live, "spec", "selector", "matchLabels")
-		if len(selector) > 0 && l.ref.Namespace == pod.Namespace && holds(fields(o, "metadata", "labels"), selector) {
+		selector := object.Map(l.live, "spec", "selector", "matchLabels")
+		if len(selector) > 0 && l.ref.Namespace == pod.Namespace && holds(object.Map(o, "metadata", "labels"), selector) {
 			return i
 		}
 	}
@@ -222,12 +224,12 @@ func (s *search) walk(name string, value any, depth int) {
 
 // reference notes a map that names an object.
 func (s *search) reference(field string, value map[string]any) {
-	name := first(text(value, "name"), text(value, "secretName"))
+	name := first(object.Text(value, "name"), object.Text(value, "secretName"))
 	if name == "" {
 		return
 	}
-	namespace := text(value, "namespace")
-	if kind := text(value, "kind"); kind != "" {
+	namespace := object.Text(value, "namespace")
+	if kind := object.Text(value, "kind"); kind != "" {
 		s.note(kind, name, namespace, "refers to it ("+field+")")
 		return
 	}
@@ -262,7 +264,7 @@ func (s *search) host(value string) {
 func (s *search) held() {
 	for _, i := range s.crds {
 		live := s.leftovers[i].live
-		if text(live, "spec", "names", "kind") == s.from.Kind && text(live, "spec", "group") == s.from.Group {
+		if object.Text(live, "spec", "names", "kind") == s.from.Kind && object.Text(live, "spec", "group") == s.from.Group {
 			s.add(i, "is of the kind that it defines, and would be deleted with it")
 		}
 	}
@@ -272,24 +274,24 @@ func (s *search) held() {
 }
 
 // selected notes the workloads that a Service sends requests to.
-func (s *search) selected(o object) {
-	selector := fields(o, "spec", "selector")
+func (s *search) selected(o object.Object) {
+	selector := object.Map(o, "spec", "selector")
 	if s.from.Kind != "Service" || s.from.Group != "" || len(selector) == 0 {
 		return
 	}
 	for i, l := range s.leftovers {
-		if l.ref.Namespace == s.from.Namespace && holds(fields(l.live, "spec", "template", "metadata", "labels"), selector) {
+		if l.ref.Namespace == s.from.Namespace && holds(object.Map(l.live, "spec", "template", "metadata", "labels"), selector) {
 			s.add(i, "sends requests to its pods")
 		}
 	}
 }
 
 // aggregates notes the ClusterRoles that go into an aggregated one.
-func (s *search) aggregates(o object) {
-	for _, selector := range list(o, "aggregationRule", "clusterRoleSelectors") {
-		wanted := fields(selector, "matchLabels")
+func (s *search) aggregates(o object.Object) {
+	for _, selector := range object.List(o, "aggregationRule", "clusterRoleSelectors") {
+		wanted := object.Map(selector, "matchLabels")
 		for i, l := range s.leftovers {
-			if l.ref.Kind == "ClusterRole" && len(wanted) > 0 && holds(fields(l.live, "metadata", "labels"), wanted) {
+			if l.ref.Kind == "ClusterRole" && len(wanted) > 0 && holds(object.Map(l.live, "metadata", "labels"), wanted) {
 				s.add(i, "takes its rules from it")
 			}
 		}

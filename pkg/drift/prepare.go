@@ -10,6 +10,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/manifest"
+	"github.com/moorpin/moorpin/pkg/object"
 	"github.com/moorpin/moorpin/pkg/pin"
 	moorschema "github.com/moorpin/moorpin/pkg/schema"
 )
@@ -43,12 +44,12 @@ func (r *resource) prepare() {
 
 // lastAppliedOf returns the object in the last-applied-configuration annotation; nil
 // when there is none.
-func lastAppliedOf(live object) object {
-	spelled := annotation(live, lastAppliedAnnotation)
+func lastAppliedOf(live object.Object) object.Object {
+	spelled := object.Annotation(live, lastAppliedAnnotation)
 	if spelled == "" {
 		return nil
 	}
-	var applied object
+	var applied object.Object
 	if kjson.Unmarshal([]byte(spelled), &applied) != nil {
 		return nil
 	}
@@ -188,7 +189,7 @@ func (s *situation) Definition(kind schema.GroupKind) (*moorschema.Definition, b
 
 // pinned returns what Git renders with every default of the CRD, and whether
 // anything was added.
-func (r *resource) pinned() (object, bool) {
+func (r *resource) pinned() (object.Object, bool) {
 	if r.pinnedOnce {
 		return r.pinnedTarget, r.pinnedTarget != nil
 	}

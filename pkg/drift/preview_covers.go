@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // maxCovers is how many covered fields a preview lists; all are counted.
@@ -25,7 +26,7 @@ var neverCompared = fieldpath.NewSet(
 // covers adds the leaves of either side that the rules take out of the comparison.
 func (p *previewing) covers(r *resource, rules []v1alpha1.ResourceIgnoreDifferences) {
 	var found []fieldpath.Pointer
-	for _, document := range []object{r.target, r.live} {
+	for _, document := range []object.Object{r.target, r.live} {
 		for _, pointer := range r.selected(document, rules) {
 			value, there := pointer.Value(document)
 			if there {
@@ -46,7 +47,7 @@ func (p *previewing) covers(r *resource, rules []v1alpha1.ResourceIgnoreDifferen
 }
 
 // selected are the places of the document that the rules name.
-func (r *resource) selected(document object, rules []v1alpha1.ResourceIgnoreDifferences) []fieldpath.Pointer {
+func (r *resource) selected(document object.Object, rules []v1alpha1.ResourceIgnoreDifferences) []fieldpath.Pointer {
 	var found []fieldpath.Pointer
 	if document == nil {
 		return found
@@ -116,7 +117,7 @@ func leaves(found []fieldpath.Pointer, pointer fieldpath.Pointer, value any) []f
 
 // withoutIgnored is the document without what the rules' pointers and paths name, by
 // Argo CD's own code. What it cannot do leaves the document as it is.
-func withoutIgnored(document object, rules []v1alpha1.ResourceIgnoreDifferences) (left object) {
+func withoutIgnored(document object.Object, rules []v1alpha1.ResourceIgnoreDifferences) (left object.Object) {
 	defer func() {
 		if recover() != nil {
 			left = document

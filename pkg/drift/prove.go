@@ -9,6 +9,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // maxTrials bounds how many fixes of one report are tried: each costs some
@@ -90,7 +91,7 @@ func (e *edit) holds() bool {
 // it is not known, but its merge is: the same algorithm with the same owners. Its
 // defaults and admission are those that the live value has passed. A field that the
 // merge alone does not find different is beyond this.
-func (e *edit) merged(target object) bool {
+func (e *edit) merged(target object.Object) bool {
 	r := e.resource
 	before, err := r.try(trial{strategy: StructuredMerge})
 	if err != nil {
@@ -115,7 +116,7 @@ func (e *edit) merged(target object) bool {
 
 // synced models the one sync that the commit leads to: it may touch nothing but the
 // finding's fields, and afterwards nothing but what differed otherwise may differ.
-func (e *edit) synced(target object, after []*difference, allowed multiset) bool {
+func (e *edit) synced(target object.Object, after []*difference, allowed multiset) bool {
 	r := e.resource
 	left := r.left(after, allowed)
 	mine := fieldpath.NewSet()
@@ -139,7 +140,7 @@ func (e *edit) synced(target object, after []*difference, allowed multiset) bool
 	if !ok {
 		return false
 	}
-	states := []object{r.withLastApplied(live, target)}
+	states := []object.Object{r.withLastApplied(live, target)}
 	if e.rewritten {
 		if r.strategy != Legacy && slices.ContainsFunc(applied, func(c change) bool { return throughList(c.path) }) {
 			return false
@@ -259,8 +260,8 @@ func (r *resource) left(after []*difference, allowed multiset) []*difference {
 
 // withLastApplied is the live object as a client-side apply of the target leaves
 // its annotation.
-func (r *resource) withLastApplied(live, target object) object {
-	if r.strategy != Legacy || annotation(live, lastAppliedAnnotation) == "" {
+func (r *resource) withLastApplied(live, target object.Object) object.Object {
+	if r.strategy != Legacy || object.Annotation(live, lastAppliedAnnotation) == "" {
 		return live
 	}
 	applied, err := json.Marshal(target)
@@ -277,11 +278,11 @@ func (r *resource) withLastApplied(live, target object) object {
 
 // disowned is the live object without Argo CD's claims to the fields, as a
 // server-side apply without them leaves it.
-func (r *resource) disowned(live object, fields []change) object {
-	entries := list(live, "metadata", "managedFields")
+func (r *resource) disowned(live object.Object, fields []change) object.Object {
+	entries := object.List(live, "metadata", "managedFields")
 	var releases []change
 	for i, entry := range entries {
-		if text(entry, "manager") != argoManager {
+		if object.Text(entry, "manager") != argoManager {
 			continue
 		}
 		for _, field := range fields {
@@ -310,6 +311,6 @@ func ownedNames(path []pathStep) []string {
 }
 
 func childAt(document any, names []string) bool {
-	_, found := at(document, names...)
+	_, found := object.At(document, names...)
 	return found
 }

@@ -3,13 +3,15 @@ package drift
 import (
 	"maps"
 	"slices"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // edited returns the document with the changes made in it, and whether all of them
 // found their place. The document itself stays: what lies on a change's path is
 // copied. git tells that the document is what Git renders, so that list items are
 // where Git has them.
-func edited(document object, changes []change, git bool) (object, bool) {
+func edited(document object.Object, changes []change, git bool) (object.Object, bool) {
 	var result any = document
 	// Items are removed from the last to the first, so that none moves before its turn.
 	for _, c := range slices.Backward(changes) {

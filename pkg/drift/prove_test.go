@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // provenOf tries the fixes of a mechanism for some of the flagged fields.
@@ -121,7 +122,7 @@ func TestWhatDoesNotHelpIsNotProven(t *testing.T) {
 
 func TestSecretsAreNotTried(t *testing.T) {
 	snapshot := parseYAML(t, workload)
-	for _, side := range []object{snapshot.Resources[0].Target, snapshot.Resources[0].Live} {
+	for _, side := range []object.Object{snapshot.Resources[0].Target, snapshot.Resources[0].Live} {
 		side["apiVersion"], side["kind"] = "v1", "Secret"
 	}
 	_, r := arrange(t, snapshot)

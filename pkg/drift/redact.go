@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // shortest is the length in bytes from which on a Secret's value is hidden wherever it
@@ -35,7 +37,7 @@ func (s *situation) hidden() *secrets {
 	s.secretsOnce.Do(func() {
 		gathered := &gathering{found: map[keyedValue]bool{}}
 		for _, r := range s.resources {
-			for _, side := range []object{r.given.Target, r.given.Live, r.given.NormalizedLive, r.given.PredictedLive} {
+			for _, side := range []object.Object{r.given.Target, r.given.Live, r.given.NormalizedLive, r.given.PredictedLive} {
 				gathered.object(side, r.isSecret())
 			}
 			if r.given.DryRun != nil {
@@ -119,10 +121,10 @@ func (s *situation) redact(report *Report) {
 type gathering struct{ found map[keyedValue]bool }
 
 // object adds the values of a Secret, and of those in a list.
-func (g *gathering) object(o object, secret bool) {
+func (g *gathering) object(o object.Object, secret bool) {
 	if secret || isSecretObject(o) {
 		for _, holder := range []string{"data", "stringData"} {
-			for key, value := range fields(o, holder) {
+			for key, value := range object.Map(o, holder) {
 				g.value(key, value)
 			}
 		}
@@ -131,8 +133,8 @@ func (g *gathering) object(o object, secret bool) {
 		}
 		return
 	}
-	ofList := text(o, "kind") == "SecretList" && text(o, "apiVersion") == "v1"
-	for _, item := range list(o, "items") {
+	ofList := object.Text(o, "kind") == "SecretList" && object.Text(o, "apiVersion") == "v1"
+	for _, item := range object.List(o, "items") {
 		if held, ok := item.(map[string]any); ok {
 			g.object(held, ofList)
 		}
@@ -198,8 +200,8 @@ func (g *gathering) secrets(named map[string]bool) *secrets {
 	return h
 }
 
-func isSecretObject(o object) bool {
-	return text(o, "kind") == "Secret" && text(o, "apiVersion") == "v1"
+func isSecretObject(o object.Object) bool {
+	return object.Text(o, "kind") == "Secret" && object.Text(o, "apiVersion") == "v1"
 }
 
 // isSecret reports whether the resource is a Secret, by its reference or by its objects.

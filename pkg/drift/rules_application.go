@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // applicationRules are all asked, for several things may be wrong with an
@@ -289,7 +291,7 @@ func (ref ResourceRef) words() string {
 // policy is read from the document, as newer versions know more of it: "enabled:
 // false" turns it off since v3.1.
 func (s *situation) automated() (policy map[string]any, enabled bool) {
-	node, found := at(s.snapshot.Application, "spec", "syncPolicy", "automated")
+	node, found := object.At(s.snapshot.Application, "spec", "syncPolicy", "automated")
 	policy, _ = node.(map[string]any)
 	if !found || node == nil || policy["enabled"] == false {
 		return policy, false

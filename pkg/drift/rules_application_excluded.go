@@ -7,6 +7,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // excludedWarnings: Git renders an object of a kind that Argo CD is told to leave
@@ -33,7 +35,7 @@ func excludedWarnings(s *situation) []claim {
 // else by Kubernetes' own list.
 func (s *situation) clusterWide(ref ResourceRef) bool {
 	if crd, found := s.crd(ref.Group, ref.Kind); found {
-		return text(crd, "spec", "scope") == "Cluster"
+		return object.Text(crd, "spec", "scope") == "Cluster"
 	}
 	return slices.Contains(clusterKinds[ref.Group], ref.Kind)
 }

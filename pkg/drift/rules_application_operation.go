@@ -7,6 +7,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // longMinutes is from when on an operation that waits for one object counts as
@@ -162,7 +164,7 @@ func (s *situation) find(ref ResourceRef) *resource {
 		}
 	}
 	for _, o := range s.related.of(ref.Group, ref.Kind) {
-		if text(o, "metadata", "name") == ref.Name {
+		if object.Text(o, "metadata", "name") == ref.Name {
 			found.live, found.ref = o, refOf(o)
 		}
 	}
@@ -183,19 +185,19 @@ func (s *situation) trouble(ref ResourceRef, r *resource) []string {
 	if r.live == nil && r.given != nil && r.target != nil && r.situation.created(r.ref) && len(signs) == 0 {
 		signs = append(signs, name+" is gone, although the sync created it: nothing will ever report its completion")
 	}
-	if suspended, _ := at(r.live, "spec", "suspend"); suspended == true {
+	if suspended, _ := object.At(r.live, "spec", "suspend"); suspended == true {
 		signs = append(signs, name+" is suspended (spec.suspend)")
 	}
-	if paused, _ := at(r.live, "spec", "paused"); paused == true {
+	if paused, _ := object.At(r.live, "spec", "paused"); paused == true {
 		signs = append(signs, name+" is paused (spec.paused)")
 	}
-	if since := text(r.live, "metadata", "deletionTimestamp"); since != "" && len(list(r.live, "metadata", "finalizers")) > 0 {
+	if since := object.Text(r.live, "metadata", "deletionTimestamp"); since != "" && len(object.List(r.live, "metadata", "finalizers")) > 0 {
 		signs = append(signs, fmt.Sprintf("%s is being deleted since %s and has finalizers", name, since))
 	}
-	for _, condition := range list(r.live, "status", "conditions") {
-		reason := text(condition, "reason")
-		if reason == "ProgressDeadlineExceeded" || text(condition, "type") == "ReplicaFailure" && text(condition, "status") == "True" {
-			signs = append(signs, fmt.Sprintf("%s: %s: %s", name, reason, s.quote(text(condition, "message"))))
+	for _, condition := range object.List(r.live, "status", "conditions") {
+		reason := object.Text(condition, "reason")
+		if reason == "ProgressDeadlineExceeded" || object.Text(condition, "type") == "ReplicaFailure" && object.Text(condition, "status") == "True" {
+			signs = append(signs, fmt.Sprintf("%s: %s: %s", name, reason, s.quote(object.Text(condition, "message"))))
 		}
 	}
 	return append(signs, s.podTrouble(r)...)
@@ -218,16 +220,16 @@ func (s *situation) podTrouble(r *resource) []string {
 	var signs []string
 	for _, pod := range s.podsOf(r) {
 		for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
-			for _, container := range list(pod, "status", kind) {
-				waiting := fields(container, "state", "waiting")
-				if reason := text(waiting, "reason"); waitingReasons[reason] {
-					signs = append(signs, fmt.Sprintf("Pod %s: container %s: %s: %s", text(pod, "metadata", "name"), text(container, "name"), reason, s.quote(text(waiting, "message"))))
+			for _, container := range object.List(pod, "status", kind) {
+				waiting := object.Map(container, "state", "waiting")
+				if reason := object.Text(waiting, "reason"); waitingReasons[reason] {
+					signs = append(signs, fmt.Sprintf("Pod %s: container %s: %s: %s", object.Text(pod, "metadata", "name"), object.Text(container, "name"), reason, s.quote(object.Text(waiting, "message"))))
 				}
 			}
 		}
-		for _, condition := range list(pod, "status", "conditions") {
-			if text(condition, "type") == "PodScheduled" && text(condition, "reason") == "Unschedulable" {
-				signs = append(signs, fmt.Sprintf("Pod %s cannot be scheduled: %s", text(pod, "metadata", "name"), s.quote(text(condition, "message"))))
+		for _, condition := range object.List(pod, "status", "conditions") {
+			if object.Text(condition, "type") == "PodScheduled" && object.Text(condition, "reason") == "Unschedulable" {
+				signs = append(signs, fmt.Sprintf("Pod %s cannot be scheduled: %s", object.Text(pod, "metadata", "name"), s.quote(object.Text(condition, "message"))))
 			}
 		}
 		if len(signs) > 3 {
@@ -239,17 +241,17 @@ func (s *situation) podTrouble(r *resource) []string {
 
 // podsOf are the related Pods of a workload: those that its selector picks, or
 // that name it as their owner.
-func (s *situation) podsOf(r *resource) []object {
+func (s *situation) podsOf(r *resource) []object.Object {
 	if r.live == nil || s.ctx.Err() != nil {
 		return nil
 	}
-	selector := fields(r.live, "spec", "selector", "matchLabels")
-	var pods []object
+	selector := object.Map(r.live, "spec", "selector", "matchLabels")
+	var pods []object.Object
 	for _, pod := range s.related.of("", "Pod") {
-		if text(pod, "metadata", "namespace") != text(r.live, "metadata", "namespace") {
+		if object.Text(pod, "metadata", "namespace") != object.Text(r.live, "metadata", "namespace") {
 			continue
 		}
-		if owns(r.ref, pod) || len(selector) > 0 && holds(fields(pod, "metadata", "labels"), selector) {
+		if owns(r.ref, pod) || len(selector) > 0 && holds(object.Map(pod, "metadata", "labels"), selector) {
 			pods = append(pods, pod)
 		}
 	}
@@ -257,9 +259,9 @@ func (s *situation) podsOf(r *resource) []object {
 }
 
 // owns reports whether an object names the resource among its owners.
-func owns(ref ResourceRef, o object) bool {
-	for _, owner := range list(o, "metadata", "ownerReferences") {
-		if text(owner, "kind") == ref.Kind && text(owner, "name") == ref.Name {
+func owns(ref ResourceRef, o object.Object) bool {
+	for _, owner := range object.List(o, "metadata", "ownerReferences") {
+		if object.Text(owner, "kind") == ref.Kind && object.Text(owner, "name") == ref.Name {
 			return true
 		}
 	}

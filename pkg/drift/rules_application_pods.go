@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // dependency finds what a Pod waits for, in the words of the kubelet, the
@@ -20,8 +22,8 @@ func missingDependency(s *situation) []claim {
 	found := &waiters{situation: s, claims: map[key]*claim{}}
 	for _, pod := range s.related.of("", "Pod") {
 		for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
-			for _, container := range list(pod, "status", kind) {
-				found.add(refOf(pod), text(container, "state", "waiting", "message"))
+			for _, container := range object.List(pod, "status", kind) {
+				found.add(refOf(pod), object.Text(container, "state", "waiting", "message"))
 			}
 		}
 		found.addConditions(pod)
@@ -75,9 +77,9 @@ func (w *waiters) add(ref ResourceRef, message string) {
 	}
 }
 
-func (w *waiters) addConditions(o object) {
-	for _, condition := range list(o, "status", "conditions") {
-		if message := text(condition, "message"); message != "" {
+func (w *waiters) addConditions(o object.Object) {
+	for _, condition := range object.List(o, "status", "conditions") {
+		if message := object.Text(condition, "message"); message != "" {
 			w.add(refOf(o), message)
 		}
 	}
@@ -89,15 +91,15 @@ type workloads struct {
 	// named are the resources, whatever their group; running those with a Pod template.
 	named   map[key]ResourceRef
 	running map[key]ResourceRef
-	related map[key]object
+	related map[key]object.Object
 }
 
 func (s *situation) workloads() *workloads {
 	s.workloadsOnce.Do(func() {
-		w := &workloads{named: map[key]ResourceRef{}, running: map[key]ResourceRef{}, related: map[key]object{}}
+		w := &workloads{named: map[key]ResourceRef{}, running: map[key]ResourceRef{}, related: map[key]object.Object{}}
 		for _, r := range slices.Backward(s.resources) {
 			w.named[key{kind: r.ref.Kind, namespace: r.ref.Namespace, name: r.ref.Name}] = r.ref
-			if fields(r.live, "spec", "template") != nil || fields(r.target, "spec", "template") != nil || fields(r.target, "spec", "jobTemplate") != nil {
+			if object.Map(r.live, "spec", "template") != nil || object.Map(r.target, "spec", "template") != nil || object.Map(r.target, "spec", "jobTemplate") != nil {
 				w.running[key{namespace: r.ref.Namespace, name: r.ref.Name}] = r.ref
 			}
 		}
@@ -140,13 +142,13 @@ func (s *situation) workloadOf(ref ResourceRef) ResourceRef {
 
 // ownerOf is the controller of a related object.
 func (w *workloads) ownerOf(ref ResourceRef) (ResourceRef, bool) {
-	owners := list(w.related[keyOf(ref)], "metadata", "ownerReferences")
+	owners := object.List(w.related[keyOf(ref)], "metadata", "ownerReferences")
 	if len(owners) == 0 {
 		return ResourceRef{}, false
 	}
-	group, _, found := strings.Cut(text(owners[0], "apiVersion"), "/")
+	group, _, found := strings.Cut(object.Text(owners[0], "apiVersion"), "/")
 	if !found {
 		group = ""
 	}
-	return ResourceRef{Group: group, Kind: text(owners[0], "kind"), Namespace: ref.Namespace, Name: text(owners[0], "name")}, true
+	return ResourceRef{Group: group, Kind: object.Text(owners[0], "kind"), Namespace: ref.Namespace, Name: object.Text(owners[0], "name")}, true
 }

@@ -5,17 +5,19 @@ import (
 	"fmt"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // projectObject is the Application's AppProject as the snapshot holds it.
-func (s *situation) projectObject() (object, bool) {
+func (s *situation) projectObject() (object.Object, bool) {
 	name := first(s.app.Spec.Project, "default")
 	for _, o := range s.related.of("argoproj.io", "AppProject") {
-		if text(o, "metadata", "name") == name {
+		if object.Text(o, "metadata", "name") == name {
 			return o, true
 		}
 	}
-	return object{}, false
+	return object.Object{}, false
 }
 
 // project is the AppProject in its own type. It goes by way of JSON, for the
@@ -39,8 +41,8 @@ func (r *resource) forbidden() []string {
 	if !found {
 		return nil
 	}
-	spec, name := fields(project, "spec"), text(project, "metadata", "name")
-	namespace := first(r.ref.Namespace, text(r.target, "metadata", "namespace"))
+	spec, name := object.Map(project, "spec"), object.Text(project, "metadata", "name")
+	namespace := first(r.ref.Namespace, object.Text(r.target, "metadata", "namespace"))
 	var why []string
 	if !permits(spec, r.ref, namespace != "") {
 		why = append(why, fmt.Sprintf("AppProject %s does not permit %s in group %q", name, r.ref.Kind, r.ref.Group))
@@ -68,8 +70,8 @@ func permits(spec map[string]any, ref ResourceRef, namespaced bool) bool {
 	if namespaced {
 		scope = "namespace"
 	}
-	allowed, listed := at(spec, scope+"ResourceWhitelist")
-	denied, _ := at(spec, scope+"ResourceBlacklist")
+	allowed, listed := object.At(spec, scope+"ResourceWhitelist")
+	denied, _ := object.At(spec, scope+"ResourceBlacklist")
 	passes := listsKind(allowed, ref) || namespaced && (!listed || allowed == nil)
 	return passes && !listsKind(denied, ref)
 }
@@ -77,7 +79,7 @@ func permits(spec map[string]any, ref ResourceRef, namespaced bool) bool {
 func listsKind(entries any, ref ResourceRef) bool {
 	items, _ := entries.([]any)
 	for _, entry := range items {
-		if glob(text(entry, "group"), ref.Group) && glob(text(entry, "kind"), ref.Kind) {
+		if glob(object.Text(entry, "group"), ref.Group) && glob(object.Text(entry, "kind"), ref.Kind) {
 			return true
 		}
 	}

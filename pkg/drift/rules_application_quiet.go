@@ -10,6 +10,8 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/health"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // controllerStale: the application controller does not reconcile the Application,
@@ -212,10 +214,10 @@ func managedNamespaceMetadata(s *situation) []claim {
 }
 
 // absent says which wanted entries the object lacks or has otherwise.
-func absent(what string, wanted map[string]string, o object) []string {
+func absent(what string, wanted map[string]string, o object.Object) []string {
 	var missing []string
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if text(o, "metadata", what, name) != wanted[name] {
+		if object.Text(o, "metadata", what, name) != wanted[name] {
 			missing = append(missing, fmt.Sprintf("%s %s=%s is wanted and not rendered", strings.TrimSuffix(what, "s"), name, wanted[name]))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // deletionStuck: something is being deleted and its finalizers keep it there: an
@@ -45,13 +46,13 @@ func deletionStuck(s *situation) []claim {
 
 // beingDeleted is the claim about a live object that waits for its finalizers.
 func (r *resource) beingDeleted() (claim, bool) {
-	since := text(r.live, "metadata", "deletionTimestamp")
-	finalizers := list(r.live, "metadata", "finalizers")
+	since := object.Text(r.live, "metadata", "deletionTimestamp")
+	finalizers := object.List(r.live, "metadata", "finalizers")
 	if since == "" {
 		return claim{}, false
 	}
 	// Namespaces keep theirs in the spec.
-	finalizers = append(append([]any{}, finalizers...), list(r.live, "spec", "finalizers")...)
+	finalizers = append(append([]any{}, finalizers...), object.List(r.live, "spec", "finalizers")...)
 	if len(finalizers) == 0 {
 		return claim{}, false
 	}
@@ -62,9 +63,9 @@ func (r *resource) beingDeleted() (claim, bool) {
 	c := claim{mechanism: DeletionStuck, sync: Waits, evidence: []string{
 		fmt.Sprintf("%s is being deleted since %s and waits for the finalizers %s", r.ref.words(), since, strings.Join(names, ", ")),
 	}}
-	for _, condition := range list(r.live, "status", "conditions") {
-		if kind := text(condition, "type"); strings.Contains(kind, "Remaining") || strings.Contains(kind, "Deletion") && text(condition, "status") == "True" {
-			c.evidence = append(c.evidence, kind+": "+r.quote(text(condition, "message")))
+	for _, condition := range object.List(r.live, "status", "conditions") {
+		if kind := object.Text(condition, "type"); strings.Contains(kind, "Remaining") || strings.Contains(kind, "Deletion") && object.Text(condition, "status") == "True" {
+			c.evidence = append(c.evidence, kind+": "+r.quote(object.Text(condition, "message")))
 		}
 	}
 	if r.ref.Group == "" && r.ref.Kind == "Namespace" {
@@ -104,7 +105,7 @@ func sharedWarnings(s *situation) []claim {
 			ref := r.ref
 			c.about = &ref
 			c.evidence = append(c.evidence, fmt.Sprintf("the live object is marked for Application %s, and the mark is not compared", app))
-			c.hidden = append(c.hidden, Field{Pointer: trackingPointer, Live: annotation(r.live, trackingIDAnnotation), InLive: true})
+			c.hidden = append(c.hidden, Field{Pointer: trackingPointer, Live: object.Annotation(r.live, trackingIDAnnotation), InLive: true})
 		}
 		if !seen {
 			claims = append(claims, c)

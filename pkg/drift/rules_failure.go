@@ -9,6 +9,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
 	quantities "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // failureMark tells what refused an object by the words of the API server, of
@@ -96,12 +98,12 @@ func (r *resource) overcome(message string) bool {
 		return r.quotaHasRoom(message)
 	case mechanism == MissingDependency && r.ref.Namespace != "":
 		for _, namespace := range r.situation.related.of("", "Namespace") {
-			if text(namespace, "metadata", "name") == r.ref.Namespace && text(namespace, "metadata", "deletionTimestamp") == "" {
+			if object.Text(namespace, "metadata", "name") == r.ref.Namespace && object.Text(namespace, "metadata", "deletionTimestamp") == "" {
 				return true
 			}
 		}
 		return slices.ContainsFunc(r.situation.resources, func(other *resource) bool {
-			return other.live != nil && text(other.live, "metadata", "namespace") == r.ref.Namespace
+			return other.live != nil && object.Text(other.live, "metadata", "namespace") == r.ref.Namespace
 		})
 	}
 	return false
@@ -121,11 +123,11 @@ func (r *resource) quotaHasRoom(message string) bool {
 		return false
 	}
 	for _, quota := range r.situation.related.of("", "ResourceQuota") {
-		if text(quota, "metadata", "name") != found[1] || text(quota, "metadata", "namespace") != r.ref.Namespace {
+		if object.Text(quota, "metadata", "name") != found[1] || object.Text(quota, "metadata", "namespace") != r.ref.Namespace {
 			continue
 		}
-		hard, errHard := quantities.ParseQuantity(text(quota, "status", "hard", found[2]))
-		used, errUsed := quantities.ParseQuantity(text(quota, "status", "used", found[2]))
+		hard, errHard := quantities.ParseQuantity(object.Text(quota, "status", "hard", found[2]))
+		used, errUsed := quantities.ParseQuantity(object.Text(quota, "status", "used", found[2]))
 		if errHard == nil && errUsed == nil {
 			used.Add(asked)
 			return used.Cmp(hard) <= 0
@@ -226,7 +228,7 @@ func (r *resource) mechanismOf(f failure) Mechanism {
 
 // pinsVersion reports whether Git renders what only the API server may set.
 func (r *resource) pinsVersion() bool {
-	return text(r.target, "metadata", "resourceVersion") != "" || text(r.target, "metadata", "uid") != ""
+	return object.Text(r.target, "metadata", "resourceVersion") != "" || object.Text(r.target, "metadata", "uid") != ""
 }
 
 // servedOtherwise tells how the cluster is known to serve the kind of a target
@@ -267,15 +269,15 @@ func (r *resource) servedVersion(wanted ResourceRef) string {
 }
 
 // servedVersions are the versions of a CRD that are served.
-func servedVersions(crd object) []string {
+func servedVersions(crd object.Object) []string {
 	var served []string
-	for _, version := range list(crd, "spec", "versions") {
-		if on, _ := at(version, "served"); on == true {
-			served = append(served, text(version, "name"))
+	for _, version := range object.List(crd, "spec", "versions") {
+		if on, _ := object.At(version, "served"); on == true {
+			served = append(served, object.Text(version, "name"))
 		}
 	}
 	if len(served) == 0 {
-		if only := text(crd, "spec", "version"); only != "" {
+		if only := object.Text(crd, "spec", "version"); only != "" {
 			served = append(served, only)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // failedApply answers for the differences that the last sync could not apply, or
@@ -180,13 +182,13 @@ func portsAbove(steps []string) ([]string, bool) {
 }
 
 // doubles finds what two items of a list of ports share that must be unique.
-func doubles(document object, steps []string) string {
+func doubles(document object.Object, steps []string) string {
 	node, _ := follow(document, document, steps)
 	items, _ := node.([]any)
 	for _, name := range []string{"name", "nodePort"} {
 		seen := map[string]bool{}
 		for _, item := range items {
-			value, found := at(item, name)
+			value, found := object.At(item, name)
 			if spelled := canonical(value); found && seen[spelled] {
 				return name + " " + spelled
 			} else if found {

@@ -9,6 +9,7 @@ import (
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // immutableField foresees that the API server refuses the change: it would change
@@ -46,7 +47,7 @@ func (r *resource) fixes(d *difference) string {
 	if len(d.steps) == 0 || sameAfterAllocation(d) {
 		return ""
 	}
-	if on, _ := at(r.live, "immutable"); on == true && r.ref.Group == "" {
+	if on, _ := object.At(r.live, "immutable"); on == true && r.ref.Group == "" {
 		switch d.steps[0] {
 		case "data", "binaryData", "stringData", "immutable":
 			return "the object is marked immutable"
@@ -55,7 +56,7 @@ func (r *resource) fixes(d *difference) string {
 	if r.shrinks(d) {
 		return "a claim cannot shrink, nor change before it is bound"
 	}
-	if r.ref.Kind == "Job" && d.pointer == "/spec/completions" && text(r.live, "spec", "completionMode") != "Indexed" {
+	if r.ref.Kind == "Job" && d.pointer == "/spec/completions" && object.Text(r.live, "spec", "completionMode") != "Indexed" {
 		return "the API holds spec.completions fixed"
 	}
 	for _, rule := range frozenRules[[2]string{r.ref.Group, r.ref.Kind}] {
@@ -78,7 +79,7 @@ func (r *resource) shrinks(d *difference) bool {
 	if r.ref.Group != "" || r.ref.Kind != "PersistentVolumeClaim" || d.pointer != "/spec/resources/requests/storage" {
 		return false
 	}
-	if phase := text(r.live, "status", "phase"); phase != "" && phase != "Bound" {
+	if phase := object.Text(r.live, "status", "phase"); phase != "" && phase != "Bound" {
 		return true // an unbound claim cannot change at all
 	}
 	had, err := quantities.ParseQuantity(show(d.live))
@@ -87,7 +88,7 @@ func (r *resource) shrinks(d *difference) bool {
 		return false
 	}
 	// A larger request that was never granted may be taken back.
-	granted, err := quantities.ParseQuantity(text(r.live, "status", "capacity", "storage"))
+	granted, err := quantities.ParseQuantity(object.Text(r.live, "status", "capacity", "storage"))
 	return err != nil || wants.Cmp(granted) <= 0
 }
 
@@ -213,8 +214,8 @@ func holdsOld(node map[string]any, d *difference, depth int) string {
 	if len(steps) == 0 && (!d.inLive || !d.inTarget) {
 		return ""
 	}
-	for _, validation := range list(node, "x-kubernetes-validations") {
-		rule := text(validation, "rule")
+	for _, validation := range object.List(node, "x-kubernetes-validations") {
+		rule := object.Text(validation, "rule")
 		if !d.inLive && strings.Contains(rule, "has(oldSelf") {
 			continue // what was not there may be added
 		}
@@ -233,11 +234,11 @@ func holdsOld(node map[string]any, d *difference, depth int) string {
 
 // childSchema follows one step of a pointer in a structural schema.
 func childSchema(node map[string]any, step string) map[string]any {
-	if property := fields(node, "properties", step); property != nil {
+	if property := object.Map(node, "properties", step); property != nil {
 		return property
 	}
-	if items := fields(node, "items"); items != nil && isIndex(step) {
+	if items := object.Map(node, "items"); items != nil && isIndex(step) {
 		return items
 	}
-	return fields(node, "additionalProperties")
+	return object.Map(node, "additionalProperties")
 }

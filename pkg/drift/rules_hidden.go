@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // duplicateListKey: Git has two items with the same merge key in a list whose items
@@ -267,8 +268,8 @@ func appendKeys(found []fieldpath.Pointer, pointer fieldpath.Pointer, value any,
 
 // mayBeAdded looks for managers of people or appliers without reading any fields.
 func (r *resource) mayBeAdded() bool {
-	return slices.ContainsFunc(list(r.live, "metadata", "managedFields"), func(entry any) bool {
-		role := r.roleOf(Owner{Manager: text(entry, "manager"), Operation: text(entry, "operation")})
+	return slices.ContainsFunc(object.List(r.live, "metadata", "managedFields"), func(entry any) bool {
+		role := r.roleOf(Owner{Manager: object.Text(entry, "manager"), Operation: object.Text(entry, "operation")})
 		return role == person || role == applier
 	})
 }
@@ -292,7 +293,7 @@ func (r *resource) soleOwner(pointer fieldpath.Pointer) (Owner, bool) {
 }
 
 // rootOf climbs to the outermost field that neither manifest has.
-func (r *resource) rootOf(pointer fieldpath.Pointer, applied object) fieldpath.Pointer {
+func (r *resource) rootOf(pointer fieldpath.Pointer, applied object.Object) fieldpath.Pointer {
 	for {
 		above := pointer.Parent()
 		steps := above.Steps()

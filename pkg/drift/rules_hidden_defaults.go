@@ -9,6 +9,7 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // isDefault reports whether the value is what the API server fills in where Git
@@ -28,7 +29,7 @@ func (r *resource) isDefault(steps []string, value any) bool {
 
 // defaulted is Git's manifest of one of Kubernetes' own kinds with the defaults that
 // are known for it, made once.
-func (r *resource) defaulted() object {
+func (r *resource) defaulted() object.Object {
 	if r.defaultedTarget == nil {
 		r.defaultedTarget = withDefaults(r.target)
 	}
@@ -37,26 +38,26 @@ func (r *resource) defaulted() object {
 
 // withDefaults returns an object of one of Kubernetes' own kinds with the defaults
 // that are known for it; an empty one when it does not fit its kind.
-func withDefaults(plain object) object {
+func withDefaults(plain object.Object) object.Object {
 	ref := refOf(plain)
 	typed, err := scheme.Scheme.New(schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind})
 	if err != nil {
-		return object{}
+		return object.Object{}
 	}
 	data, err := json.Marshal(plain)
 	if err == nil {
 		err = json.Unmarshal(data, typed)
 	}
 	if err != nil {
-		return object{}
+		return object.Object{}
 	}
 	scheme.Scheme.Default(typed)
-	filled := object{}
+	filled := object.Object{}
 	if data, err = json.Marshal(typed); err == nil {
 		err = kjson.Unmarshal(data, &filled)
 	}
 	if err != nil {
-		return object{}
+		return object.Object{}
 	}
 	return filled
 }
@@ -71,7 +72,7 @@ func (r *resource) withoutFilled(found []addition) []addition {
 	if err != nil {
 		return found
 	}
-	var bare object
+	var bare object.Object
 	if kjson.Unmarshal(data, &bare) != nil {
 		return found
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Annotations that decide about the life of a resource.
@@ -49,7 +51,7 @@ func (s *situation) ours(app string) bool {
 // written for another object. Argo CD neither counts nor prunes such an object.
 // Source: controller/state.go, isSelfReferencedObj; #8683.
 func foreignID(r *resource) bool {
-	id, found := parseTrackingID(annotation(r.live, trackingIDAnnotation))
+	id, found := parseTrackingID(object.Annotation(r.live, trackingIDAnnotation))
 	if !found || r.situation.settings.tracking == trackLabel {
 		return false
 	}
@@ -61,7 +63,7 @@ func foreignID(r *resource) bool {
 // API group, as when Git still renders a group that Kubernetes has moved on from. The
 // finding about what Git renders says it.
 func otherGroup(r *resource) bool {
-	id, found := parseTrackingID(annotation(r.live, trackingIDAnnotation))
+	id, found := parseTrackingID(object.Annotation(r.live, trackingIDAnnotation))
 	ref := refOf(r.live)
 	return found && id.group != ref.Group && id.kind == ref.Kind && id.name == ref.Name && (ref.Namespace == "" || id.namespace == ref.Namespace)
 }
@@ -74,11 +76,11 @@ func (r *resource) ofHook() bool {
 
 // isHook reports whether an object is a hook by its annotations. "Skip" alone is
 // no hook, but is skipped all the same.
-func isHook(o object) bool {
-	if annotation(o, hookAnnotation) != "" {
+func isHook(o object.Object) bool {
+	if object.Annotation(o, hookAnnotation) != "" {
 		return true
 	}
-	for hook := range strings.SplitSeq(annotation(o, helmHookAnnotation), ",") {
+	for hook := range strings.SplitSeq(object.Annotation(o, helmHookAnnotation), ",") {
 		if hook = strings.TrimSpace(hook); hook != "" && hook != "crd-install" {
 			return true
 		}
@@ -88,8 +90,8 @@ func isHook(o object) bool {
 
 // hasTTL reports whether an object is deleted some time after it ends. Any kind
 // that says so does it by a field of its spec whose name begins with "ttl", or says it in full.
-func hasTTL(o object) bool {
-	for name, value := range fields(o, "spec") {
+func hasTTL(o object.Object) bool {
+	for name, value := range object.Map(o, "spec") {
 		if value != nil && (strings.HasPrefix(name, "ttl") || strings.HasPrefix(name, "timeToLive")) {
 			return true
 		}
@@ -98,62 +100,62 @@ func hasTTL(o object) bool {
 }
 
 // ended reports whether an object that runs to its end has ended, and how.
-func ended(o object) (how string, done bool) {
-	for _, condition := range list(o, "status", "conditions") {
-		switch kind := text(condition, "type"); kind {
+func ended(o object.Object) (how string, done bool) {
+	for _, condition := range object.List(o, "status", "conditions") {
+		switch kind := object.Text(condition, "type"); kind {
 		case "Complete", "Failed", "Succeeded", "SuccessCriteriaMet", "Completed":
-			if status := text(condition, "status"); status == "True" || kind == "Succeeded" && status == "False" {
+			if status := object.Text(condition, "status"); status == "True" || kind == "Succeeded" && status == "False" {
 				return kind + "=" + status, true
 			}
 		}
 	}
-	switch phase := text(o, "status", "phase"); phase {
+	switch phase := object.Text(o, "status", "phase"); phase {
 	case "Succeeded", "Failed", "Error", "Completed":
 		return phase, true
 	}
-	if text(o, "status", "completionTime") != "" || text(o, "status", "finishedAt") != "" {
+	if object.Text(o, "status", "completionTime") != "" || object.Text(o, "status", "finishedAt") != "" {
 		return "completed", true
 	}
 	return "", false
 }
 
 // managersOf are the entries of managedFields, without what they own.
-func managersOf(o object) []Owner {
+func managersOf(o object.Object) []Owner {
 	var found []Owner
-	for _, entry := range list(o, "metadata", "managedFields") {
-		if manager := text(entry, "manager"); manager != "" {
-			found = append(found, Owner{Manager: manager, Operation: text(entry, "operation"), Subresource: text(entry, "subresource"), Time: text(entry, "time")})
+	for _, entry := range object.List(o, "metadata", "managedFields") {
+		if manager := object.Text(entry, "manager"); manager != "" {
+			found = append(found, Owner{Manager: manager, Operation: object.Text(entry, "operation"), Subresource: object.Text(entry, "subresource"), Time: object.Text(entry, "time")})
 		}
 	}
 	return found
 }
 
 // lastWriter is the one that wrote last, subresources apart.
-func lastWriter(o object) (Owner, bool) {
+func lastWriter(o object.Object) (Owner, bool) {
 	return newest(slices.DeleteFunc(managersOf(o), func(w Owner) bool { return w.Subresource != "" }))
 }
 
 // wroteIt reports whether Argo CD ever applied the object: by its manager, or by
 // what it left in last-applied-configuration.
-func wroteIt(o object) bool {
+func wroteIt(o object.Object) bool {
 	for _, w := range managersOf(o) {
 		if strings.HasPrefix(w.Manager, argoManager) {
 			return true
 		}
 	}
-	return len(list(o, "metadata", "managedFields")) == 0 && strings.Contains(annotation(o, lastAppliedAnnotation), trackingIDAnnotation)
+	return len(object.List(o, "metadata", "managedFields")) == 0 && strings.Contains(object.Annotation(o, lastAppliedAnnotation), trackingIDAnnotation)
 }
 
 // ownerOf is the newest owner of a field that only maps lead to.
-func ownerOf(o object, names ...string) (Owner, bool) {
+func ownerOf(o object.Object, names ...string) (Owner, bool) {
 	var found []Owner
 	path := []string{"fieldsV1"}
 	for _, name := range names {
 		path = append(path, "f:"+name)
 	}
-	for _, entry := range list(o, "metadata", "managedFields") {
-		if _, owned := at(entry, path...); owned {
-			found = append(found, Owner{Manager: text(entry, "manager"), Operation: text(entry, "operation"), Subresource: text(entry, "subresource"), Time: text(entry, "time")})
+	for _, entry := range object.List(o, "metadata", "managedFields") {
+		if _, owned := object.At(entry, path...); owned {
+			found = append(found, Owner{Manager: object.Text(entry, "manager"), Operation: object.Text(entry, "operation"), Subresource: object.Text(entry, "subresource"), Time: object.Text(entry, "time")})
 		}
 	}
 	return newest(found)
@@ -179,7 +181,7 @@ func (r *resource) tracks(d *difference) bool {
 		return marks[d.steps[2]]
 	}
 	for _, side := range []any{d.target, d.live} {
-		for name := range fields(side) {
+		for name := range object.Map(side) {
 			if marks[name] {
 				return true
 			}
@@ -191,19 +193,19 @@ func (r *resource) tracks(d *difference) bool {
 // labelTracked reports whether the render itself shows that labels track: Git's
 // object has the instance label with this Application's name, and no tracking id.
 func (r *resource) labelTracked() bool {
-	return r.situation.ours(text(r.target, "metadata", "labels", r.situation.settings.instanceLabel)) && annotation(r.target, trackingIDAnnotation) == ""
+	return r.situation.ours(object.Text(r.target, "metadata", "labels", r.situation.settings.instanceLabel)) && object.Annotation(r.target, trackingIDAnnotation) == ""
 }
 
 // claimant is the Application that the live object is marked for, when that is
 // another than ours.
 func (r *resource) claimant() (string, bool) {
-	if id, found := parseTrackingID(annotation(r.live, trackingIDAnnotation)); found {
+	if id, found := parseTrackingID(object.Annotation(r.live, trackingIDAnnotation)); found {
 		return id.app, !r.situation.ours(id.app)
 	}
 	if r.situation.settings.tracking == trackAnnotation && !r.labelTracked() {
 		return "", false
 	}
-	label := text(r.live, "metadata", "labels", r.situation.settings.instanceLabel)
+	label := object.Text(r.live, "metadata", "labels", r.situation.settings.instanceLabel)
 	return label, label != "" && !r.situation.ours(label)
 }
 
@@ -211,8 +213,8 @@ func (r *resource) claimant() (string, bool) {
 // that name, and what it knows it by.
 func (s *situation) knownApplication(name string) (string, bool) {
 	for _, o := range s.related.of("argoproj.io", "Application") {
-		own := text(o, "metadata", "name")
-		if own == name || text(o, "metadata", "namespace")+"_"+own == name {
+		own := object.Text(o, "metadata", "name")
+		if own == name || object.Text(o, "metadata", "namespace")+"_"+own == name {
 			return fmt.Sprintf("an Application %s exists", name), true
 		}
 	}

@@ -1,6 +1,10 @@
 package drift
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/moorpin/moorpin/pkg/object"
+)
 
 // trackingMissing: the live object lacks Argo CD's mark and nobody else claims it:
 // it was there before the Application was. A sync adopts it.
@@ -92,7 +96,7 @@ func (s *situation) sharedEffect() Sync {
 // doing. An annotation names an Application by construction; a label may be any
 // tool's.
 func (r *resource) sharedWith(app string) bool {
-	if annotation(r.live, trackingIDAnnotation) != "" {
+	if object.Annotation(r.live, trackingIDAnnotation) != "" {
 		return true
 	}
 	owner, found := ownerOf(r.live, "metadata", "labels", r.situation.settings.instanceLabel)
@@ -102,7 +106,7 @@ func (r *resource) sharedWith(app string) bool {
 	if _, known := r.situation.knownApplication(app); known {
 		return true
 	}
-	return found && owner.Manager == argoManager && text(r.lastApplied, "metadata", "labels", r.situation.settings.instanceLabel) == app
+	return found && owner.Manager == argoManager && object.Text(r.lastApplied, "metadata", "labels", r.situation.settings.instanceLabel) == app
 }
 
 // writtenByArgo reports whether the live side of a difference is what Argo CD

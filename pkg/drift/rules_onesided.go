@@ -8,6 +8,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // oneSidedRules answer for what only Git or only the cluster has; the first that
@@ -88,7 +90,7 @@ func failedCreation(r *resource) (claim, bool) {
 // versionedCreation: an object with a resourceVersion cannot be created.
 // Evidence: metadata.resourceVersion in Git. Source: kubernetes, rest.BeforeCreate.
 func versionedCreation(r *resource) (claim, bool) {
-	if text(r.target, "metadata", "resourceVersion") == "" {
+	if object.Text(r.target, "metadata", "resourceVersion") == "" {
 		return claim{}, false
 	}
 	return claim{confidence: Certain, sync: WillFail, evidence: []string{"Git renders metadata.resourceVersion, with which nothing can be created"}}, true
@@ -203,7 +205,7 @@ func resourceMissing(r *resource) (claim, bool) {
 		}
 	}
 	c.evidence = append(c.evidence, r.saidOf()...)
-	if text(r.target, "metadata", "name") == "" && text(r.target, "metadata", "generateName") != "" {
+	if object.Text(r.target, "metadata", "name") == "" && object.Text(r.target, "metadata", "generateName") != "" {
 		c.evidence = append(c.evidence, "it has generateName: every sync creates one more")
 		c.confidence = Likely
 	}

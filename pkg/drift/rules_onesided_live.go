@@ -6,6 +6,8 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // liveOnly asks a rule only about what is live, or listed by Argo CD as live, and
@@ -39,7 +41,7 @@ func hookLeftover(r *resource) (claim, bool) {
 		return claim{}, false
 	}
 	marked := isHook(r.live)
-	generated := text(r.live, "metadata", "generateName")
+	generated := object.Text(r.live, "metadata", "generateName")
 	byName := generated != "" && strings.HasPrefix(r.ref.Name, generated)
 	listed := r.status != nil && (r.status.RequiresPruning || r.status.Status == v1alpha1.SyncStatusCodeOutOfSync)
 	if marked && !listed || !marked && (!byName || !done) {
@@ -48,8 +50,8 @@ func hookLeftover(r *resource) (claim, bool) {
 	c := claim{confidence: Likely, sync: Noop}
 	if marked {
 		c.confidence = Certain
-		kind := first(annotation(r.live, hookAnnotation), annotation(r.live, helmHookAnnotation))
-		policy := first(annotation(r.live, hookAnnotation+"-delete-policy"), annotation(r.live, helmHookAnnotation+"-delete-policy"), "none, so BeforeHookCreation")
+		kind := first(object.Annotation(r.live, hookAnnotation), object.Annotation(r.live, helmHookAnnotation))
+		policy := first(object.Annotation(r.live, hookAnnotation+"-delete-policy"), object.Annotation(r.live, helmHookAnnotation+"-delete-policy"), "none, so BeforeHookCreation")
 		c.evidence = append(c.evidence, fmt.Sprintf("it is a %s hook with delete policy %s; Argo CD lists it, but a sync never prunes hooks", kind, policy))
 	} else {
 		c.evidence = append(c.evidence, fmt.Sprintf("its name was generated from %q, so no render ever names it again", generated))
@@ -75,7 +77,7 @@ func (r *resource) nameLoss(c *claim) {
 		return
 	}
 	loss := r.ref.words() + " would be deleted"
-	if made := text(r.live, "metadata", "creationTimestamp"); made != "" {
+	if made := object.Text(r.live, "metadata", "creationTimestamp"); made != "" {
 		loss += "; it exists since " + made
 	}
 	if writer, known := lastWriter(r.live); known {
@@ -97,14 +99,14 @@ func trackingLabelCopied(r *resource) (claim, bool) {
 	}
 	if foreignID(r) {
 		return claim{confidence: Certain, sync: Noop, evidence: []string{
-			fmt.Sprintf("its tracking id %q was written for another object; Argo CD neither counts nor prunes it", annotation(r.live, trackingIDAnnotation)),
+			fmt.Sprintf("its tracking id %q was written for another object; Argo CD neither counts nor prunes it", object.Annotation(r.live, trackingIDAnnotation)),
 		}}, true
 	}
 	s := r.situation
-	if wroteIt(r.live) || annotation(r.live, trackingIDAnnotation) != "" || s.settings.tracking == trackAnnotation && r.status == nil {
+	if wroteIt(r.live) || object.Annotation(r.live, trackingIDAnnotation) != "" || s.settings.tracking == trackAnnotation && r.status == nil {
 		return claim{}, false
 	}
-	owners := list(r.live, "metadata", "ownerReferences")
+	owners := object.List(r.live, "metadata", "ownerReferences")
 	writer, known := lastWriter(r.live)
 	made := known && r.roleOf(writer) == controller
 	if len(owners) == 0 && !made {
@@ -112,9 +114,9 @@ func trackingLabelCopied(r *resource) (claim, bool) {
 	}
 	effect, sentence := s.pruneEffect()
 	c := claim{confidence: grade(len(owners) > 0, made), sync: effect}
-	c.evidence = append(c.evidence, fmt.Sprintf("it carries %s=%s, but Argo CD never applied it", s.settings.instanceLabel, text(r.live, "metadata", "labels", s.settings.instanceLabel)))
+	c.evidence = append(c.evidence, fmt.Sprintf("it carries %s=%s, but Argo CD never applied it", s.settings.instanceLabel, object.Text(r.live, "metadata", "labels", s.settings.instanceLabel)))
 	if len(owners) > 0 {
-		c.evidence = append(c.evidence, fmt.Sprintf("it belongs to %s %s", text(owners[0], "kind"), text(owners[0], "name")))
+		c.evidence = append(c.evidence, fmt.Sprintf("it belongs to %s %s", object.Text(owners[0], "kind"), object.Text(owners[0], "name")))
 	}
 	if known {
 		c.evidence = append(c.evidence, "it was written by "+by(writer))
@@ -132,7 +134,7 @@ func trackingLabelCopied(r *resource) (claim, bool) {
 // Evidence: the tracking id. Source: controller/state.go.
 func othersResource(r *resource) (claim, bool) {
 	app, claimed := r.claimant()
-	if !claimed || annotation(r.live, trackingIDAnnotation) == "" || r.situation.settings.tracking == trackLabel {
+	if !claimed || object.Annotation(r.live, trackingIDAnnotation) == "" || r.situation.settings.tracking == trackLabel {
 		return claim{}, false
 	}
 	return claim{confidence: Likely, sync: Noop, evidence: []string{fmt.Sprintf("the live object is marked for Application %s", app)}}, true

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // rendering says what is known of whether Git moved since the last sync.
@@ -322,10 +324,10 @@ func (r *resource) admitted(c *claim) Confidence {
 func (r *resource) webhooks() []string {
 	var found []string
 	for _, configuration := range r.situation.related.of("admissionregistration.k8s.io", "MutatingWebhookConfiguration") {
-		for _, webhook := range list(configuration, "webhooks") {
-			for _, rule := range list(webhook, "rules") {
-				if matches(list(rule, "apiGroups"), r.ref.Group) && matchesResource(list(rule, "resources"), r.ref.Kind) {
-					found = append(found, text(configuration, "metadata", "name")+"/"+text(webhook, "name"))
+		for _, webhook := range object.List(configuration, "webhooks") {
+			for _, rule := range object.List(webhook, "rules") {
+				if matches(object.List(rule, "apiGroups"), r.ref.Group) && matchesResource(object.List(rule, "resources"), r.ref.Kind) {
+					found = append(found, object.Text(configuration, "metadata", "name")+"/"+object.Text(webhook, "name"))
 				}
 			}
 		}

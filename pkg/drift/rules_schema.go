@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // crdListDefault: the live object holds a default of its CRD that Git leaves out,
@@ -41,7 +42,7 @@ func crdListDefault(r *resource, open []*difference) []claim {
 }
 
 // followAside finds in another form of Git's manifest the field that only live has.
-func followAside(document object, r *resource, d *difference) (any, bool) {
+func followAside(document object.Object, r *resource, d *difference) (any, bool) {
 	return r.items.follow(document, r.normalized, d.steps)
 }
 

@@ -9,6 +9,8 @@ import (
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	netutils "k8s.io/utils/net"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // lastAppliedInGit: Git holds what the API server or kubectl alone should write,
@@ -20,7 +22,7 @@ func lastAppliedInGit(r *resource, d *difference) (claim, bool) {
 	}
 	exported := []string{"creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp"}
 	lastApplied := d.steps[1] == "annotations" && len(d.steps) == 3 && d.steps[2] == lastAppliedAnnotation
-	if !lastApplied && (!slices.Contains(exported, d.steps[1]) || annotation(r.target, lastAppliedAnnotation) == "") {
+	if !lastApplied && (!slices.Contains(exported, d.steps[1]) || object.Annotation(r.target, lastAppliedAnnotation) == "") {
 		return claim{}, false
 	}
 	return claim{confidence: Certain, sync: Noop, evidence: []string{"Git declares " + string(d.pointer) + ", which only kubectl and the API server write: the manifest was exported from a cluster"}}, true
@@ -48,8 +50,8 @@ func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
 	if r.ref.Group != "rbac.authorization.k8s.io" || r.ref.Kind != "ClusterRole" || d.steps[0] != "rules" {
 		return claim{}, false
 	}
-	_, live := at(r.live, "aggregationRule")
-	_, target := at(r.target, "aggregationRule")
+	_, live := object.At(r.live, "aggregationRule")
+	_, target := object.At(r.target, "aggregationRule")
 	if !live && !target {
 		return claim{}, false
 	}

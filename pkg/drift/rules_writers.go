@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // claimOf is a claim about one difference whose live value somebody wrote: what is
@@ -106,12 +107,12 @@ func (r *resource) mergeKeyClaim(d *difference, held fieldpath.Pointer, name str
 }
 
 // doubledName is a name that two items of a list have.
-func doubledName(held fieldpath.Pointer, document object) string {
+func doubledName(held fieldpath.Pointer, document object.Object) string {
 	value, _ := held.Value(document)
 	items, _ := value.([]any)
 	seen := map[string]bool{}
 	for _, item := range items {
-		name := text(item, "name")
+		name := object.Text(item, "name")
 		if name != "" && seen[name] {
 			return name
 		}

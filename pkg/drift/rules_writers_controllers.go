@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // runtimePopulated: a controller fills a value of a ConfigMap or Secret that Git pins
@@ -57,7 +59,7 @@ func caBundle(r *resource, d *difference) (claim, bool) {
 		c.confidence = Certain
 		c.evidence = append(c.evidence, "it was written by "+by(w.last))
 	}
-	for name := range fields(r.live, "metadata", "annotations") {
+	for name := range object.Map(r.live, "metadata", "annotations") {
 		if strings.Contains(name, "inject-ca-from") || strings.Contains(name, "inject-cabundle") || strings.Contains(name, "inject-apiserver-ca") {
 			c.confidence = Certain
 			c.evidence = append(c.evidence, "the annotation "+name+" asks for the injection")
@@ -95,8 +97,8 @@ func replicas(r *resource, open []*difference) []claim {
 // replicasPointer is where the scale subresource keeps the wanted replicas.
 func (r *resource) replicasPointer() string {
 	if crd, found := r.situation.crd(r.ref.Group, r.ref.Kind); found {
-		for _, version := range list(crd, "spec", "versions") {
-			if path := text(version, "subresources", "scale", "specReplicasPath"); path != "" {
+		for _, version := range object.List(crd, "spec", "versions") {
+			if path := object.Text(version, "subresources", "scale", "specReplicasPath"); path != "" {
 				return strings.ReplaceAll(path, ".", "/")
 			}
 		}
@@ -109,10 +111,10 @@ func (r *resource) scaled(d *difference) (claim, bool) {
 	hpa, byHPA := r.autoscaler("autoscaling", "HorizontalPodAutoscaler")
 	keda, byKeda := r.autoscaler("keda.sh", "ScaledObject")
 	if byHPA && !byKeda {
-		for _, owner := range list(hpa, "metadata", "ownerReferences") {
-			byKeda = byKeda || text(owner, "kind") == "ScaledObject"
+		for _, owner := range object.List(hpa, "metadata", "ownerReferences") {
+			byKeda = byKeda || object.Text(owner, "kind") == "ScaledObject"
 		}
-		byKeda = byKeda || strings.HasPrefix(text(hpa, "metadata", "name"), "keda-hpa-")
+		byKeda = byKeda || strings.HasPrefix(object.Text(hpa, "metadata", "name"), "keda-hpa-")
 	}
 	byKeda = byKeda || w.role == controller && strings.HasPrefix(w.last.Manager, "keda")
 	through := w.role == controller && w.last.Subresource == "scale"
@@ -127,7 +129,7 @@ func (r *resource) scaled(d *difference) (claim, bool) {
 	if byKeda {
 		c.mechanism = KedaReplicas
 	}
-	for _, scaler := range []object{keda, hpa} {
+	for _, scaler := range []object.Object{keda, hpa} {
 		if scaler != nil {
 			ref := refOf(scaler)
 			c.evidence = append(c.evidence, fmt.Sprintf("%s %s scales the object", ref.Kind, ref.Name))
@@ -143,7 +145,7 @@ func (r *resource) scaled(d *difference) (claim, bool) {
 }
 
 // autoscaler returns the related or own object of the kind that targets the resource.
-func (r *resource) autoscaler(group, kind string) (object, bool) {
+func (r *resource) autoscaler(group, kind string) (object.Object, bool) {
 	for _, found := range r.situation.scalersOf(r.ref) {
 		if ref := refOf(found); ref.Group == group && ref.Kind == kind {
 			return found, true
@@ -153,24 +155,24 @@ func (r *resource) autoscaler(group, kind string) (object, bool) {
 }
 
 // scalersOf are the autoscalers that target an object, by an index made once.
-func (s *situation) scalersOf(ref ResourceRef) []object {
+func (s *situation) scalersOf(ref ResourceRef) []object.Object {
 	s.scalersOnce.Do(func() {
-		s.scalers = map[key][]object{}
+		s.scalers = map[key][]object.Object{}
 		for _, kind := range [][2]string{{"autoscaling", "HorizontalPodAutoscaler"}, {"keda.sh", "ScaledObject"}} {
 			found := slices.Clone(s.related.of(kind[0], kind[1]))
 			for _, other := range s.byKind(kind[0], kind[1]) {
 				found = append(found, other.live)
 			}
 			for _, scaler := range found {
-				aim := fields(scaler, "spec", "scaleTargetRef")
-				aimed := key{kind: first(text(aim, "kind"), "Deployment"), namespace: text(scaler, "metadata", "namespace"), name: text(aim, "name")}
+				aim := object.Map(scaler, "spec", "scaleTargetRef")
+				aimed := key{kind: first(object.Text(aim, "kind"), "Deployment"), namespace: object.Text(scaler, "metadata", "namespace"), name: object.Text(aim, "name")}
 				s.scalers[aimed] = append(s.scalers[aimed], scaler)
 			}
 		}
 	})
-	var mine []object
+	var mine []object.Object
 	for _, scaler := range s.scalers[key{kind: ref.Kind, namespace: ref.Namespace, name: ref.Name}] {
-		group, _, grouped := strings.Cut(text(scaler, "spec", "scaleTargetRef", "apiVersion"), "/")
+		group, _, grouped := strings.Cut(object.Text(scaler, "spec", "scaleTargetRef", "apiVersion"), "/")
 		if !grouped || group == ref.Group {
 			mine = append(mine, scaler)
 		}
@@ -217,8 +219,8 @@ func shifts(steps []string) bool {
 }
 
 // referredBy returns a Rollout or Canary that names the object.
-func (r *resource) referredBy() (object, bool) {
-	var candidates []object
+func (r *resource) referredBy() (object.Object, bool) {
+	var candidates []object.Object
 	for _, kind := range [][2]string{{"argoproj.io", "Rollout"}, {"flagger.app", "Canary"}} {
 		candidates = append(candidates, r.situation.related.of(kind[0], kind[1])...)
 		for _, other := range r.situation.byKind(kind[0], kind[1]) {
@@ -228,7 +230,7 @@ func (r *resource) referredBy() (object, bool) {
 		}
 	}
 	for _, candidate := range candidates {
-		if text(candidate, "metadata", "namespace") == r.ref.Namespace && names(fields(candidate, "spec"), r.ref.Name) {
+		if object.Text(candidate, "metadata", "namespace") == r.ref.Namespace && names(object.Map(candidate, "spec"), r.ref.Name) {
 			return candidate, true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // settings are the parsed [Settings].
@@ -67,8 +69,8 @@ func parseSettings(given Settings) (settings, error) {
 		return settings{}, fmt.Errorf("%s: %w", SettingNow, err)
 	}
 	last, _ := given[SettingLastCommit].(map[string]any)
-	parsed.commit.revision = text(last, "revision")
-	if parsed.commit.time, err = parseTime(text(last, "time")); err != nil {
+	parsed.commit.revision = object.Text(last, "revision")
+	if parsed.commit.time, err = parseTime(object.Text(last, "time")); err != nil {
 		return settings{}, fmt.Errorf("%s: %w", SettingLastCommit, err)
 	}
 	for _, name := range []string{SettingVersion, SettingStrategy, SettingTracking, SettingInstanceLabel, SettingNow} {

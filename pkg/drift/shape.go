@@ -9,6 +9,8 @@ import (
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // shape is what is known of a field: the schema of the CRD, or the Go type of
@@ -35,13 +37,13 @@ func (r *resource) findShape() (shape, bool) {
 		version = found.Version
 	}
 	if crd, ok := r.situation.crd(r.ref.Group, r.ref.Kind); ok {
-		for _, v := range list(crd, "spec", "versions") {
-			if text(v, "name") == version {
-				root := fields(v, "schema", "openAPIV3Schema")
+		for _, v := range object.List(crd, "spec", "versions") {
+			if object.Text(v, "name") == version {
+				root := object.Map(v, "schema", "openAPIV3Schema")
 				return shape{crd: root}, root != nil
 			}
 		}
-		root := fields(crd, "spec", "validation", "openAPIV3Schema")
+		root := object.Map(crd, "spec", "validation", "openAPIV3Schema")
 		return shape{crd: root}, root != nil
 	}
 	goType, known := scheme.Scheme.AllKnownTypes()[schema.GroupVersionKind{Group: r.ref.Group, Version: version, Kind: r.ref.Kind}]
@@ -56,10 +58,10 @@ func (r *resource) statusIsPlain() bool {
 		return false
 	}
 	version := refOf(r.target).Version
-	for _, v := range list(crd, "spec", "versions") {
-		if text(v, "name") == version {
-			_, has := at(fields(v, "subresources"), "status")
-			_, all := at(crd, "spec", "subresources", "status")
+	for _, v := range object.List(crd, "spec", "versions") {
+		if object.Text(v, "name") == version {
+			_, has := object.At(object.Map(v, "subresources"), "status")
+			_, all := object.At(crd, "spec", "subresources", "status")
 			return !has && !all
 		}
 	}
@@ -97,10 +99,10 @@ func (s shape) child(step string) (shape, bool) {
 }
 
 func (s shape) crdChild(step string) (shape, bool) {
-	if items := fields(s.crd, "items"); items != nil && isIndex(step) {
+	if items := object.Map(s.crd, "items"); items != nil && isIndex(step) {
 		return ofCRD(items), true
 	}
-	if property := fields(s.crd, "properties", step); property != nil {
+	if property := object.Map(s.crd, "properties", step); property != nil {
 		return ofCRD(property), true
 	}
 	switch additional := s.crd["additionalProperties"].(type) {
@@ -118,7 +120,7 @@ func (s shape) crdChild(step string) (shape, bool) {
 
 func ofCRD(node map[string]any) shape {
 	found := shape{crd: node}
-	for _, name := range list(node, "x-kubernetes-list-map-keys") {
+	for _, name := range object.List(node, "x-kubernetes-list-map-keys") {
 		if name, ok := name.(string); ok {
 			found.mergeKeys = append(found.mergeKeys, name)
 		}
@@ -185,7 +187,7 @@ func indirect(goType reflect.Type) reflect.Type {
 // fieldNames are the names that the schema has here.
 func (s shape) fieldNames() []string {
 	var names []string
-	for name := range fields(s.crd, "properties") {
+	for name := range object.Map(s.crd, "properties") {
 		names = append(names, name)
 	}
 	goType := indirect(s.goType)

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // situation is a snapshot made ready for the rules.
@@ -31,9 +32,9 @@ type situation struct {
 	shared              shared
 	expressions         sync.Map // jq path to *expression
 	crdsOnce            sync.Once
-	crds                map[[2]string]object
+	crds                map[[2]string]object.Object
 	scalersOnce         sync.Once
-	scalers             map[key][]object
+	scalers             map[key][]object.Object
 	secretsOnce         sync.Once
 	secretsFound        *secrets
 	kindsOnce           sync.Once
@@ -92,10 +93,10 @@ type resource struct {
 	shapeKnown, hasShape bool
 	shapeFound           shape
 	// pinnedTarget is the target with its defaults, made once.
-	pinnedTarget object
+	pinnedTarget object.Object
 	pinnedOnce   bool
 	// defaultedTarget is the same for Kubernetes' own kinds.
-	defaultedTarget object
+	defaultedTarget object.Object
 	// duplicatesFound are Git's items with the same merge key, found once.
 	duplicatesFound []duplicate
 	duplicatesOnce  bool

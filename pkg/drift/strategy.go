@@ -10,6 +10,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // strategyOf says how Argo CD compares the resource: the reporter's word, else the
@@ -42,8 +44,8 @@ func (s *situation) serverSideDiff() bool {
 }
 
 // hasOption reports whether the comma-separated options in an annotation hold the option.
-func hasOption(o object, name, option string) bool {
-	for given := range strings.SplitSeq(annotation(o, name), ",") {
+func hasOption(o object.Object, name, option string) bool {
+	for given := range strings.SplitSeq(object.Annotation(o, name), ",") {
 		if strings.TrimSpace(given) == option {
 			return true
 		}
@@ -76,7 +78,7 @@ func (s *situation) ignoreStatus(overrides map[string]v1alpha1.ResourceOverride,
 }
 
 // answered is a dry run whose answer is known.
-type answered object
+type answered object.Object
 
 // Run returns the known answer.
 func (a answered) Run(_ context.Context, _ *unstructured.Unstructured, _ string) (string, error) {

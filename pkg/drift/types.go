@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/util/proto"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 const kindExtension = "x-kubernetes-group-version-kind"
@@ -131,15 +133,15 @@ func (s *situation) definitionsOf(kind schema.GroupVersionKind) (map[string]any,
 
 // crd returns the CustomResourceDefinition of a kind: a live one before one that
 // Git renders.
-func (s *situation) crd(group, kind string) (object, bool) {
+func (s *situation) crd(group, kind string) (object.Object, bool) {
 	s.crdsOnce.Do(func() {
-		s.crds = map[[2]string]object{}
+		s.crds = map[[2]string]object.Object{}
 		found := slices.Clone(s.related.of("apiextensions.k8s.io", "CustomResourceDefinition"))
 		for _, r := range s.byKind("apiextensions.k8s.io", "CustomResourceDefinition") {
 			found = append(found, r.live, r.target)
 		}
 		for _, crd := range slices.Backward(found) {
-			s.crds[[2]string{text(crd, "spec", "group"), text(crd, "spec", "names", "kind")}] = crd
+			s.crds[[2]string{object.Text(crd, "spec", "group"), object.Text(crd, "spec", "names", "kind")}] = crd
 		}
 	})
 	found, known := s.crds[[2]string{group, kind}]

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Limits of what is given to Argo CD's packages, whose work cannot be interrupted.
@@ -35,14 +37,14 @@ func hugeExponent(text string) bool {
 // unfitFor says why neither side of the resource may be given to the libraries; nil
 // where both may.
 func (r *resource) unfitFor() error {
-	for _, side := range []object{r.target, r.live} {
+	for _, side := range []object.Object{r.target, r.live} {
 		if side == nil {
 			continue
 		}
 		if burden(side, 0, maxBurden) < 0 {
 			return errBurden
 		}
-		if kind := text(side, "kind"); kind != "ConfigMap" && kind != "Secret" && exponentIn(side) {
+		if kind := object.Text(side, "kind"); kind != "ConfigMap" && kind != "Secret" && exponentIn(side) {
 			return errExponent
 		}
 	}

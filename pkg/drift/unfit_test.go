@@ -4,25 +4,27 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 func TestUnfit(t *testing.T) {
 	deep := any("x")
 	for range 3000 {
-		deep = object{"a": deep}
+		deep = object.Object{"a": deep}
 	}
 	rows := map[string]struct {
 		reason string
-		target object
+		target object.Object
 		want   error
 	}{
-		"plain":     {"nothing is wrong", object{"kind": "Pod", "spec": object{"cpu": "1e3", "name": "1e1000x"}}, nil},
-		"deep":      {"a merge reads it anew for each level", object{"kind": "Widget", "spec": deep}, errBurden},
-		"large":     {"the API server stores none that large", object{"kind": "Widget", "spec": strings.Repeat("x", maxBurden)}, errBurden},
-		"exponent":  {"it would be written out", object{"kind": "Pod", "spec": object{"limits": object{"cpu": "1e2147483647"}}}, errExponent},
-		"negative":  {"so would it behind the point", object{"kind": "Widget", "spec": []any{"1E-2147483647"}}, errExponent},
-		"text":      {"a ConfigMap holds texts alone", object{"kind": "ConfigMap", "data": object{"a": "1e2147483647"}}, nil},
-		"metadata":  {"so does metadata", object{"kind": "Pod", "metadata": object{"labels": object{"a": "1e2147483647"}}}, nil},
+		"plain":     {"nothing is wrong", object.Object{"kind": "Pod", "spec": object.Object{"cpu": "1e3", "name": "1e1000x"}}, nil},
+		"deep":      {"a merge reads it anew for each level", object.Object{"kind": "Widget", "spec": deep}, errBurden},
+		"large":     {"the API server stores none that large", object.Object{"kind": "Widget", "spec": strings.Repeat("x", maxBurden)}, errBurden},
+		"exponent":  {"it would be written out", object.Object{"kind": "Pod", "spec": object.Object{"limits": object.Object{"cpu": "1e2147483647"}}}, errExponent},
+		"negative":  {"so would it behind the point", object.Object{"kind": "Widget", "spec": []any{"1E-2147483647"}}, errExponent},
+		"text":      {"a ConfigMap holds texts alone", object.Object{"kind": "ConfigMap", "data": object.Object{"a": "1e2147483647"}}, nil},
+		"metadata":  {"so does metadata", object.Object{"kind": "Pod", "metadata": object.Object{"labels": object.Object{"a": "1e2147483647"}}}, nil},
 		"not there": {"there is nothing to compare", nil, nil},
 	}
 	for name, row := range rows {
@@ -51,7 +53,7 @@ func TestUnfitIsNeverLost(t *testing.T) {
 }
 
 func TestPortion(t *testing.T) {
-	small, large := &resource{live: object{"a": "b"}}, &resource{live: object{"a": strings.Repeat("x", maxPortion)}}
+	small, large := &resource{live: object.Object{"a": "b"}}, &resource{live: object.Object{"a": strings.Repeat("x", maxPortion)}}
 	var sizes []int
 	for _, some := range portion([]*resource{small, small, small, large, small, large}, 2) {
 		sizes = append(sizes, len(some))

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Limits of what the differences of one snapshot hold, far above those of real
@@ -45,7 +46,7 @@ func (a *allowance) take(fields, bytes int) bool {
 // live lacks it. Setting each to its target value turns live into target. What
 // exceeds the allowance is one difference of the field that holds it. The error says
 // that even those are too many, or that the context ended.
-func differences(ctx context.Context, left *allowance, live, target object) ([]*difference, error) {
+func differences(ctx context.Context, left *allowance, live, target object.Object) ([]*difference, error) {
 	w := &walk{ctx: ctx, left: left}
 	w.maps(nil, live, target)
 	if err := ctx.Err(); err != nil {
