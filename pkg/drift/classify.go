@@ -92,6 +92,7 @@ func (s *situation) ask(rules []applicationRule) []Finding {
 			if c.mechanism == "" {
 				c.mechanism = rule.mechanism
 			}
+			s.incomparable = s.incomparable || c.incomparable
 			findings = append(findings, s.finding(nil, &c))
 		}
 	}
@@ -122,7 +123,7 @@ func (r *resource) explain() []Finding {
 	if r.target == nil || r.live == nil {
 		return r.oneSided()
 	}
-	if r.situation.blind || r.unfit != nil {
+	if r.situation.incomparable || r.unfit != nil {
 		return nil
 	}
 	r.prepare()

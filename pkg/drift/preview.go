@@ -72,7 +72,7 @@ func PreviewRules(ctx context.Context, snapshot *Snapshot, rules []v1alpha1.Reso
 	report := s.explain() // which finds out whether Argo CD could compare at all
 	p := &previewing{
 		rules: rules, said: saidOf(report),
-		preview: &Preview{Hides: []PreviewField{}, Covers: []PreviewPlace{}, Synced: !s.blind, Unheeded: s.unheeded},
+		preview: &Preview{Hides: []PreviewField{}, Covers: []PreviewPlace{}, Synced: !s.incomparable, Unheeded: s.unheeded},
 	}
 	for _, r := range s.resources {
 		if s.ctx.Err() != nil {

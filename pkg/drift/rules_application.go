@@ -15,7 +15,7 @@ import (
 // Application at once; each has its own counter-evidence. The order is that of
 // Argo CD: whether it can compare at all, what its operation does, what its
 // conditions warn of.
-var applicationRules = append([]applicationRule{
+var applicationRules = []applicationRule{
 	{ManifestGenerationError, manifestGenerationError},
 	{"", dryRunRefused},
 	{ComparisonErrorSchema, comparisonErrorSchema},
@@ -23,10 +23,7 @@ var applicationRules = append([]applicationRule{
 	{ProjectNotPermitted, projectNotPermitted},
 	{Unexplained, otherErrors},
 	{SyncWindowBlocked, syncWindowBlocked},
-	{HookStuck, whileRunning(HookStuck)},
-	{WaveBlocked, whileRunning(WaveBlocked)},
-	{SyncInProgress, whileRunning(SyncInProgress)},
-	{PruneProtected, whileRunning(PruneProtected)},
+	{"", operationInFlight},
 	{AutosyncEmptyGuard, autosyncEmptyGuard},
 	{AutosyncGaveUp, autosyncGaveUp},
 	{HookFailed, hookFailed},
@@ -41,21 +38,7 @@ var applicationRules = append([]applicationRule{
 	{MissingDependency, missingDependency},
 	{StaleComparison, staleComparison},
 	{UnhealthyNotDrift, unhealthyNotDrift},
-}, failureRules()...)
-
-// failureMechanisms are what a failed sync can turn out to be.
-var failureMechanisms = []Mechanism{
-	ImmutableField, AnnotationTooLong, MissingCRD, RemovedAPIVersion, ProjectNotPermitted, AdmissionDenied,
-	ResourceVersionInGit, DeletionStuck, MergeKeyConflict, InvalidManifest, MissingDependency,
-}
-
-// failureRules is failedWithoutDrift for every mechanism.
-func failureRules() []applicationRule {
-	rules := []applicationRule{{Unexplained, failedWithoutDrift(Unexplained)}}
-	for _, mechanism := range failureMechanisms {
-		rules = append(rules, applicationRule{mechanism, failedWithoutDrift(mechanism)})
-	}
-	return rules
+	{"", failedWithoutDrift},
 }
 
 // conditions returns the messages of the Application's conditions of a type.
@@ -112,8 +95,7 @@ func manifestGenerationError(s *situation) []claim {
 	if len(errors) == 0 {
 		return nil
 	}
-	s.blind = true
-	c := claim{mechanism: ManifestGenerationError, confidence: Certain, sync: Blocked}
+	c := claim{mechanism: ManifestGenerationError, confidence: Certain, sync: Blocked, incomparable: true}
 	for _, message := range errors {
 		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
@@ -128,9 +110,9 @@ func manifestGenerationError(s *situation) []claim {
 func comparisonErrorSchema(s *situation) []claim {
 	errors := s.comparisonErrors().schema
 	if len(errors) == 0 {
-		return s.incomparable()
+		return s.incomparableHere()
 	}
-	if len(dryRunRefused(s)) > 0 {
+	if len(s.refusedDryRuns()) > 0 {
 		return nil
 	}
 	c := claim{mechanism: ComparisonErrorSchema, confidence: Certain, sync: Blocked}
@@ -145,9 +127,9 @@ func comparisonErrorSchema(s *situation) []claim {
 	return []claim{c}
 }
 
-// incomparable is what cannot be compared here though Argo CD, which may know other
+// incomparableHere is what cannot be compared here though Argo CD, which may know other
 // schemas or has not looked yet, reports no error.
-func (s *situation) incomparable() []claim {
+func (s *situation) incomparableHere() []claim {
 	if len(s.app.Status.Conditions) > 0 {
 		return nil
 	}
@@ -165,12 +147,17 @@ func (s *situation) incomparable() []claim {
 
 var dryRun = regexp.MustCompile(`dryrun mode for resource ([A-Za-z]+)/([^:\s]+): (.+)`)
 
-// dryRunRefused: a server-side diff asks the API server for a dry run, and the API
-// server refuses it, so that nothing can be compared. What the refusal says is what
-// is wrong with the object.
-// Evidence: a ComparisonError that names the object and holds a refusal that is known.
-func dryRunRefused(s *situation) []claim {
-	var claims []claim
+// refusedDryRun is an object of which the API server refused the dry run that Argo CD
+// compares by.
+type refusedDryRun struct {
+	of        *resource
+	mechanism Mechanism
+	said      string
+}
+
+// refusedDryRuns are those that a ComparisonError names with a refusal that is known.
+func (s *situation) refusedDryRuns() []refusedDryRun {
+	var refused []refusedDryRun
 	for _, message := range s.comparisonErrors().schema {
 		found := dryRun.FindStringSubmatch(message)
 		if found == nil {
@@ -181,13 +168,23 @@ func dryRunRefused(s *situation) []claim {
 			continue
 		}
 		i := slices.IndexFunc(s.resources, func(r *resource) bool { return r.ref.Kind == found[1] && r.ref.Name == found[2] })
-		if i < 0 {
-			continue
+		if i >= 0 {
+			refused = append(refused, refusedDryRun{s.resources[i], mechanism, found[3]})
 		}
-		s.blind = true
-		ref := s.resources[i].ref
-		claims = append(claims, claim{mechanism: mechanism, about: &ref, confidence: Certain, sync: Blocked, evidence: []string{
-			"Argo CD cannot compare, because the API server refuses the dry run: " + s.quote(found[3]),
+	}
+	return refused
+}
+
+// dryRunRefused: a server-side diff asks the API server for a dry run, and the API
+// server refuses it, so that nothing can be compared. What the refusal says is what
+// is wrong with the object.
+// Evidence: a ComparisonError that names the object and holds a refusal that is known.
+func dryRunRefused(s *situation) []claim {
+	var claims []claim
+	for _, refused := range s.refusedDryRuns() {
+		ref := refused.of.ref
+		claims = append(claims, claim{mechanism: refused.mechanism, about: &ref, confidence: Certain, sync: Blocked, incomparable: true, evidence: []string{
+			"Argo CD cannot compare, because the API server refuses the dry run: " + s.quote(refused.said),
 		}})
 	}
 	return claims
@@ -211,8 +208,7 @@ func projectNotPermitted(s *situation) []claim {
 	if len(messages) == 0 {
 		return nil
 	}
-	s.blind = true
-	c := claim{mechanism: ProjectNotPermitted, confidence: Certain, sync: Blocked}
+	c := claim{mechanism: ProjectNotPermitted, confidence: Certain, sync: Blocked, incomparable: true}
 	for _, message := range messages {
 		c.evidence = append(c.evidence, "Argo CD reports: "+s.quote(message))
 	}
@@ -237,10 +233,7 @@ func otherErrors(s *situation) []claim {
 	if len(messages) == 0 {
 		return nil
 	}
-	if s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown {
-		s.blind = true
-	}
-	c := claim{mechanism: Unexplained, confidence: Likely, sync: Blocked, summary: "Argo CD reports an error of the Application that stops every sync."}
+	c := claim{mechanism: Unexplained, confidence: Likely, sync: Blocked, incomparable: s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown, summary: "Argo CD reports an error of the Application that stops every sync."}
 	for _, message := range messages {
 		c.evidence = append(c.evidence, "Argo CD reports: "+s.quote(message))
 	}

@@ -26,14 +26,14 @@ func autosyncEmptyGuard(s *situation) []claim {
 	guarded := enabled && policy["prune"] == true && policy["allowEmpty"] != true
 	all := s.allRequirePruning()
 	if len(c.evidence) == 0 {
-		if !guarded || !all || s.rendersAny() || s.blind {
+		if !guarded || !all || s.rendersAny() || s.incomparable {
 			return nil
 		}
 		c.confidence = Likely
 	}
 	if all {
 		// One cause, one finding: the resources left Git together.
-		s.blind = s.blind || !s.rendersAny()
+		c.incomparable = !s.rendersAny()
 		c.evidence = append(c.evidence, allOf(len(s.app.Status.Resources)))
 	}
 	for i, r := range s.resources {
@@ -83,7 +83,7 @@ func autosyncGaveUp(s *situation) []claim {
 			},
 		}}
 	}
-	if _, enabled := s.automated(); !enabled || s.blind || op != nil && inFlight(op) || s.failsAgain() {
+	if _, enabled := s.automated(); !enabled || s.incomparable || op != nil && inFlight(op) || s.failsAgain() {
 		return nil
 	}
 	c := claim{mechanism: AutosyncGaveUp, confidence: Certain, sync: Safe}
@@ -110,20 +110,15 @@ func autosyncGaveUp(s *situation) []claim {
 	return []claim{c}
 }
 
-// failsAgain reports whether another finding says why the last sync failed.
+// failsAgain reports whether it is known why the last sync could not apply something, so
+// that another sync meets it again.
 func (s *situation) failsAgain() bool {
-	if len(hookFailed(s)) > 0 {
-		return true
-	}
-	for _, mechanism := range failureMechanisms {
-		if len(failedWithoutDrift(mechanism)(s)) > 0 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(s.resources, func(r *resource) bool {
-		f, failed := r.failure()
-		return failed && r.drifts() && r.mechanismOf(f) != Unexplained
-	})
+	known := func(r *resource, f failure) bool { return r.mechanismOf(f) != Unexplained }
+	return slices.ContainsFunc(s.refusedUnseen(), func(refused refusal) bool { return known(refused.of, refused.failure) }) ||
+		slices.ContainsFunc(s.resources, func(r *resource) bool {
+			f, failed := r.failure()
+			return failed && r.drifts() && known(r, f)
+		})
 }
 
 // retriesOldRevision reports whether the running operation retries, after a

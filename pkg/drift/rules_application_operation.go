@@ -15,51 +15,33 @@ import (
 // stuck: the default progressDeadlineSeconds of a Deployment.
 const longMinutes = 10
 
-// whileRunning makes a rule of one answer about the running operation; an
-// operation has exactly one of them.
-func whileRunning(mechanism Mechanism) func(*situation) []claim {
-	return func(s *situation) []claim {
-		c, found := running(s)
-		if !found || c.mechanism != mechanism {
-			return nil
-		}
-		return []claim{c}
-	}
-}
-
-// running says what the operation in flight does: it waits for a hook, for the
+// operationInFlight says what the operation in flight does: it waits for a hook, for the
 // health of an early wave, for a deletion, for a confirmation, or simply has not
 // ended. The message tells what it waits for (gitops-engine, setRunningPhase); its
 // age, and what is known of that object, tell waiting from being stuck. Without a
 // time the answer is possible at best.
 // Sources: gitops-engine sync_context.go; #6880, #4979, #21055, #10561.
-func running(s *situation) (claim, bool) {
+func operationInFlight(s *situation) []claim {
 	op := s.app.Status.OperationState
 	if op == nil || !inFlight(op) {
-		if s.app.Operation == nil || len(controllerStale(s)) > 0 {
-			return claim{}, false
+		if s.app.Operation == nil {
+			return nil
 		}
-		return claim{mechanism: SyncInProgress, confidence: Possible, sync: Waits, evidence: []string{"an operation is requested and has not started"}}, true
+		return []claim{{mechanism: SyncInProgress, confidence: Possible, sync: Waits, evidence: []string{"an operation is requested and has not started"}}}
 	}
 	if strings.Contains(op.Message, "blocked by sync window") || retriesOldRevision(s) {
-		return claim{}, false // rules of their own
+		return nil // rules of their own
 	}
 	c := claim{confidence: Certain, sync: Waits, evidence: []string{fmt.Sprintf("the operation is %s since %s: %s", op.Phase, stamp(op.StartedAt), s.quote(op.Message))}}
 	waiting := waitsFor(op.Message)
 	found := s.find(waiting.ref)
-	if _, deleting := found.beingDeleted(); waiting.deletion && deleting && found.given != nil {
-		return claim{}, false // the finding about that object says it
-	}
 	trouble := s.trouble(waiting.ref, found)
 	age, known := s.since(op.StartedAt)
 	stuck := len(trouble) > 0 || !known || age >= longMinutes
 	switch {
 	case strings.Contains(op.Message, "pruning confirmation"):
-		if s.handles(PruneProtected) {
-			return claim{}, false
-		}
 		c.mechanism = PruneProtected
-		return c, true
+		return []claim{c}
 	case waiting.deletion, waiting.what == "" || !stuck:
 		c.mechanism = SyncInProgress
 		if !known {
@@ -82,7 +64,7 @@ func running(s *situation) (claim, bool) {
 	} else {
 		c.evidence = append(c.evidence, "the time of the snapshot is unknown, so its age is too")
 	}
-	return c, true
+	return []claim{c}
 }
 
 // minutes says how long something takes.

@@ -25,7 +25,7 @@ import (
 func controllerStale(s *situation) []claim {
 	c := claim{mechanism: ControllerStale, confidence: Certain, sync: Blocked}
 	for _, message := range s.comparisonErrors().live {
-		s.blind = true
+		c.incomparable = true
 		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
 	}
 	if len(c.evidence) > 0 {
@@ -118,7 +118,7 @@ func (s *situation) newestTime() metav1.Time {
 // cached render is empty and pruning is on. Source: #18153, #24408, #15058.
 func staleComparison(s *situation) []claim {
 	op := s.app.Status.OperationState
-	if s.blind || len(s.pending()) > 0 || s.app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync || op != nil && inFlight(op) {
+	if s.incomparable || len(s.pending()) > 0 || s.app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync || op != nil && inFlight(op) {
 		return nil
 	}
 	c := claim{mechanism: StaleComparison, confidence: Likely, sync: Noop}
@@ -231,8 +231,8 @@ func absent(what string, wanted map[string]string, o object.Object) []string {
 // a deletion, or a dependency that is known to be missing. Source: controller/health.go.
 func unhealthyNotDrift(s *situation) []claim {
 	op := s.app.Status.OperationState
-	if s.blind || !ill(s.app.Status.Health.Status) || s.app.DeletionTimestamp != nil || s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync ||
-		s.drifts() || op != nil && inFlight(op) || len(missingDependency(s)) > 0 || len(deletionStuck(s)) > 0 {
+	if s.incomparable || !ill(s.app.Status.Health.Status) || s.app.DeletionTimestamp != nil || s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync ||
+		s.drifts() || op != nil && inFlight(op) {
 		return nil
 	}
 	said := fmt.Sprintf("nothing differs, and the Application is %s", s.app.Status.Health.Status)

@@ -165,7 +165,7 @@ func mergeKey(item any, names []string) (string, bool) {
 // applier from before Argo CD took over is a residue; the time with which a rollout
 // was restarted is harmless.
 func hiddenAdditions(r *resource) []claim {
-	if r.target == nil || r.live == nil || r.situation.blind {
+	if r.target == nil || r.live == nil || r.situation.incomparable {
 		return nil
 	}
 	var claims []claim

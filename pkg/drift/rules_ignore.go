@@ -17,7 +17,7 @@ const respectOption = "RespectIgnoreDifferences=true"
 // sync still writes Git's value over it; with it, a change in Git under the rule is
 // never applied.
 func hiddenByRules(r *resource) []claim {
-	if r.target == nil || r.live == nil || r.situation.blind {
+	if r.target == nil || r.live == nil || r.situation.incomparable {
 		return nil
 	}
 	respected := r.situation.respects()

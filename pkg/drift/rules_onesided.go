@@ -37,7 +37,7 @@ var oneSidedRules = []oneSidedRule{
 // gitOnly asks a rule only about what Git renders and the cluster lacks.
 func gitOnly(match func(*resource) (claim, bool)) func(*resource) (claim, bool) {
 	return func(r *resource) (claim, bool) {
-		if r.ofHook() || r.situation.blind || r.target == nil || r.live != nil {
+		if r.ofHook() || r.situation.incomparable || r.target == nil || r.live != nil {
 			return claim{}, false
 		}
 		return match(r)

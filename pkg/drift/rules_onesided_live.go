@@ -15,7 +15,7 @@ import (
 func liveOnly(match func(*resource) (claim, bool)) func(*resource) (claim, bool) {
 	return func(r *resource) (claim, bool) {
 		listed := r.live != nil || r.status != nil && r.status.RequiresPruning
-		if r.ofHook() || r.situation.blind || r.target != nil || !listed || otherGroup(r) {
+		if r.ofHook() || r.situation.incomparable || r.target != nil || !listed || otherGroup(r) {
 			return claim{}, false
 		}
 		return match(r)
@@ -33,7 +33,7 @@ func beingPruned(r *resource) (claim, bool) { return r.beingDeleted() }
 // is where it belongs. Source: controller/state.go (hooks have no sync status);
 // docs, resource hooks.
 func hookLeftover(r *resource) (claim, bool) {
-	if r.situation.blind || r.target != nil && !r.given.Hook || r.live == nil {
+	if r.situation.incomparable || r.target != nil && !r.given.Hook || r.live == nil {
 		return claim{}, false
 	}
 	how, done := ended(r.live)
@@ -173,18 +173,6 @@ func pruneProtected(r *resource) (claim, bool) {
 	return c, true
 }
 
-// handles reports whether a rule for one-sided resources answers with the mechanism.
-func (s *situation) handles(mechanism Mechanism) bool {
-	for _, r := range s.resources {
-		if mechanism == PruneProtected && r.target == nil && r.live != nil {
-			if _, found := pruneProtected(r); found {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // pendingPrune: Argo CD applied the object, Git no longer renders it, and nothing
 // has pruned it yet.
 // Evidence: no target; requiresPruning; Argo CD among its managers. Counter-evidence:
@@ -220,7 +208,7 @@ func pendingPrune(r *resource) (claim, bool) {
 // Evidence: status.resources alone, so it is likely at best.
 func requiresPruningUnseen(hooks bool) func(*situation) []claim {
 	return func(s *situation) []claim {
-		if s.blind {
+		if s.incomparable {
 			return nil
 		}
 		seen := make(map[key]bool, len(s.resources))

@@ -18,7 +18,7 @@ var outdated = []Mechanism{
 // compared, and about which no rule has said a word. None of them is in sync.
 func (s *situation) unaccounted(findings []Finding) []Finding {
 	about := map[key]bool{}
-	explained := s.blind
+	explained := s.incomparable
 	for i := range findings {
 		about[keyOf(findings[i].Resource)] = true
 		explained = explained || slices.Contains(outdated, findings[i].Mechanism)

@@ -52,9 +52,9 @@ type situation struct {
 	unheeded []string
 	// broken is the first panic of a rule.
 	broken atomic.Pointer[PanicError]
-	// blind tells that Argo CD could not compare, so that what the snapshot shows
+	// incomparable tells that Argo CD could not compare, so that what the snapshot shows
 	// of the resources says nothing about drift.
-	blind bool
+	incomparable bool
 }
 
 // resource is one object with what Argo CD makes of it.
@@ -130,6 +130,8 @@ type claim struct {
 	confidence Confidence
 	evidence   []string
 	sync       Sync
+	// incomparable tells that for this Argo CD could not compare the Application at all.
+	incomparable bool
 	// summary is one sentence; when empty, the mechanism's own stands.
 	summary string
 	// loss names live values that a sync would overwrite, with who wrote them.

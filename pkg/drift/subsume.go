@@ -72,7 +72,8 @@ var subsumed = []struct {
 
 // subsume leaves out what other findings explain. That the workload is unhealthy is
 // said of Applications alone in which nothing else is wrong, and that an Application
-// is being deleted only when none of its resources says why it takes long.
+// is being deleted, or waits for a prune to be confirmed, only when none of its resources
+// says so.
 func subsume(findings []Finding) []Finding {
 	has := map[Mechanism]int{}
 	for _, f := range findings {
@@ -96,6 +97,6 @@ func subsume(findings []Finding) []Finding {
 			}
 		}
 		return f.Mechanism == UnhealthyNotDrift && loud ||
-			f.Mechanism == DeletionStuck && f.Resource.Kind == "Application" && f.Resource.Group == "argoproj.io" && has[DeletionStuck] > 1
+			(f.Mechanism == DeletionStuck || f.Mechanism == PruneProtected) && f.Resource.Kind == "Application" && f.Resource.Group == "argoproj.io" && has[f.Mechanism] > 1
 	})
 }
