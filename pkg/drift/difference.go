@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"context"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -79,18 +78,4 @@ func placesOf(differences []*difference) places {
 // meet reports whether a field, or something above or below it, differs.
 func (at places) meet(field fieldpath.Pointer) bool {
 	return at.above.Has(field) || at.own.Covers(field)
-}
-
-// Differences returns the pointers of the smallest nodes that differ between two
-// documents, as a report names them; none where there are too many to name.
-func Differences(live, target map[string]any) []fieldpath.Pointer {
-	found, err := differences(context.Background(), newAllowance(), live, target)
-	if err != nil {
-		return nil
-	}
-	pointers := make([]fieldpath.Pointer, len(found))
-	for i, d := range found {
-		pointers[i] = d.pointer
-	}
-	return pointers
 }

@@ -1,6 +1,10 @@
 package drift
 
-import "context"
+import (
+	"context"
+
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
 
 // Compared is what Argo CD's packages made of one resource.
 type Compared struct {
@@ -21,4 +25,18 @@ func Compare(snapshot *Snapshot) ([]Compared, error) {
 		found = append(found, Compared{r.ref, r.normalized, r.predicted, r.compareError})
 	}
 	return found, nil
+}
+
+// Differences shows the tests the smallest nodes that differ between two documents, as a
+// report names them; none where there are too many to name.
+func Differences(live, target map[string]any) []fieldpath.Pointer {
+	found, err := differences(context.Background(), newAllowance(), live, target)
+	if err != nil {
+		return nil
+	}
+	pointers := make([]fieldpath.Pointer, len(found))
+	for i, d := range found {
+		pointers[i] = d.pointer
+	}
+	return pointers
 }

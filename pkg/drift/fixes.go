@@ -28,8 +28,8 @@ type edit struct {
 	fields []Field
 	// changes are edits of what Git renders.
 	changes []change
-	// rules are added to the Application's own, which without leaves out.
-	rules   []v1alpha1.ResourceIgnoreDifferences
+	// ignores are added to the Application's own rules, which without leaves out.
+	ignores []v1alpha1.ResourceIgnoreDifferences
 	without bool
 	// strategy takes the place of the resource's own; "" leaves it.
 	strategy Strategy
@@ -174,7 +174,7 @@ func (f *fixer) gitFix(kind FixKind, changes []change, why ...string) Fix {
 	}
 	hidden := slices.ContainsFunc(changes, func(c change) bool { return c.hide })
 	if f.r.target != nil && f.r.live != nil && !hidden {
-		fix.edit = &edit{resource: f.r, fields: f.fields, changes: changes}
+		fix.Edit = &edit{resource: f.r, fields: f.fields, changes: changes}
 	}
 	return fix
 }

@@ -33,7 +33,7 @@ func (s *situation) withoutPlainSync(r *resource, f *Finding) []Fix {
 		c := r.refusedClaim(r.given.DryRun)
 		offered = fixesFor(s, r, &c, f.Fields)
 	}
-	offered = slices.DeleteFunc(append(offered, f.Fixes...), Fix.plainSync)
+	offered = slices.DeleteFunc(append(offered, f.Fixes...), func(fix Fix) bool { return fix.plainSync() })
 	if len(offered) == 0 {
 		offered = []Fix{{
 			Kind: FixDecideCommitOrSync, Where: InOperation, Snippet: lines(s.argocd("diff"), s.argocd("get", "--show-operation")),

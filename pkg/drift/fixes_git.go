@@ -106,7 +106,7 @@ func (f *fixer) unknownField() []Fix {
 	drop := f.gitFix(FixDropFieldFromGit, f.dropped(f.fields), "The schema has no such field, so that the API server drops it at every apply; without it Git says what is in force.")
 	if len(renamed) == 0 {
 		typo := drop
-		typo.Kind, typo.edit = FixFixTypoInGit, nil
+		typo.Kind, typo.Edit = FixFixTypoInGit, nil
 		typo.Snippet += f.knownNames()
 		typo.Why = "No field of the schema has nearly this name: it stands at the wrong place, belongs to another kind, or to a newer version of the API than the cluster serves. Move it, or leave it out until it is served."
 		return []Fix{typo, drop}
@@ -338,7 +338,7 @@ func (f *fixer) timestamp() []Fix {
 func (f *fixer) checksum() []Fix {
 	pin := f.pinRandom()
 	pin.Snippet = note("Pin the random value that " + f.ref().words() + " has the checksum of" + f.siblings() + ".")
-	pin.edit = nil
+	pin.Edit = nil
 	pin.Why = "The checksum changes with every render because what it is made of does; with that pinned, pods restart only for real changes."
 	ignore := f.ignore(FixIgnoreDifferencesNarrow, f.fields, "Right when what the checksum is made of cannot be pinned; a real change then restarts no pods by the checksum's change alone.")
 	return append([]Fix{pin, ignore}, f.annotatedIgnore(FixIgnoreDifferencesNarrow, f.fields)...)

@@ -155,7 +155,7 @@ func (f *fixer) ruled(kind FixKind, rule v1alpha1.ResourceIgnoreDifferences, why
 	why = append(why, "A later change of the ignored fields in Git is not seen any more.")
 	fix := Fix{Kind: kind, Where: InApplication, Snippet: f.application(nil, []v1alpha1.ResourceIgnoreDifferences{rule}, added...), Why: sentences(why...)}
 	if f.r.target != nil && f.r.live != nil {
-		fix.edit = &edit{resource: f.r, fields: f.fields, rules: []v1alpha1.ResourceIgnoreDifferences{rule}}
+		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
 	}
 	return fix
 }
@@ -186,7 +186,7 @@ func (f *fixer) annotatedIgnore(kind FixKind, fields []Field) []Fix {
 		fix.Why += " The Application's syncOptions need " + respectOption + " beside it."
 	}
 	if f.r.live != nil {
-		fix.edit = &edit{resource: f.r, fields: f.fields, rules: []v1alpha1.ResourceIgnoreDifferences{rule}}
+		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
 	}
 	return []Fix{fix}
 }

@@ -144,9 +144,7 @@ func (f *fixer) applicationEdit() []Fix {
 func (f *fixer) replicas() []Fix {
 	drop := f.gitFix(FixRemoveReplicasFromGit, f.dropped(f.fields),
 		"The autoscaler owns the number of replicas; without it in Git there is nothing to fight over.", f.dip())
-	if drop.edit != nil {
-		drop.edit.rewritten = true
-	}
+	rewritten(drop)
 	fixes := []Fix{drop, f.ignore(FixIgnoreDifferencesAndRespect, f.fields,
 		"For a chart that always renders replicas: Argo CD ignores the field and a sync keeps the live number.", f.selfHeals())}
 	return append(fixes, f.annotatedIgnore(FixIgnoreDifferencesAndRespect, f.fields)...)
@@ -177,9 +175,7 @@ func (f *fixer) caBundle() []Fix {
 		return append([]Fix{ignore}, f.annotatedIgnore(FixIgnoreDifferencesAndRespect, f.fields)...)
 	}
 	drop := f.gitFix(FixDropFieldFromGit, changes, "The certificate is injected at run time: what Git renders there is a placeholder that a sync would put back.")
-	if drop.edit != nil {
-		drop.edit.rewritten = true
-	}
+	rewritten(drop)
 	return append([]Fix{drop, ignore}, f.annotatedIgnore(FixIgnoreDifferencesAndRespect, f.fields)...)
 }
 
@@ -195,9 +191,7 @@ func (f *fixer) aggregatedRole() []Fix {
 		rules = []Field{{Pointer: "/rules", Target: value, InTarget: true}}
 	}
 	drop := f.gitFix(FixDropFieldFromGit, f.dropped(rules), "The rules of an aggregated ClusterRole are made from the roles that it selects; what Git sets there is overwritten.")
-	if drop.edit != nil {
-		drop.edit.rewritten = true
-	}
+	rewritten(drop)
 	setting := block(map[string]any{"data": map[string]any{"resource.compareoptions": "ignoreAggregatedRoles: true\n"}})
 	return []Fix{drop, {
 		Kind: FixIgnoreDifferencesNarrow, Where: InArgoCM, Snippet: note("ConfigMap argocd-cm, beside the other compare options") + "\n" + setting,
@@ -309,4 +303,11 @@ func identityTexts(items []any, names []string) []string {
 		texts = append(texts, text)
 	}
 	return texts
+}
+
+// rewritten notes of a fix that a controller writes the live value again after a sync.
+func rewritten(fix Fix) {
+	if e, ok := fix.Edit.(*edit); ok {
+		e.rewritten = true
+	}
 }

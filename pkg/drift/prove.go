@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -19,40 +17,37 @@ const maxTrials = 2000
 // notTried is said of a fix beyond that.
 const notTried = "Not tried: the report has too many fixes for that."
 
-// Rules are the entries of ignoreDifferences that the fix adds to the Application.
-func (f Fix) Rules() []v1alpha1.ResourceIgnoreDifferences {
-	if f.edit == nil {
-		return nil
-	}
-	return slices.Clone(f.edit.rules)
-}
-
 // prove tries the fixes that can be tried, and marks those proven after which the
 // finding's fields differ no more and nothing else does.
 func (s *situation) prove(report *Report) {
-	var fixes []*Fix
+	type attempt struct {
+		fix  *Fix
+		edit *edit
+	}
+	var attempts []attempt
 	for i := range report.Findings {
 		for j := range report.Findings[i].Fixes {
 			fix := &report.Findings[i].Fixes[j]
-			if fix.edit == nil {
+			tried, ok := fix.Edit.(*edit)
+			if !ok {
 				continue
 			}
-			if len(fixes) == maxTrials {
+			if len(attempts) == maxTrials {
 				fix.Why = sentences(fix.Why, notTried)
 				continue
 			}
-			fixes = append(fixes, fix)
+			attempts = append(attempts, attempt{fix, tried})
 		}
 	}
 	var running sync.WaitGroup
-	for _, portion := range portions(len(fixes)) {
+	for _, portion := range portions(len(attempts)) {
 		running.Go(func() {
 			defer s.survive()
-			for _, fix := range fixes[portion[0]:portion[1]] {
+			for _, a := range attempts[portion[0]:portion[1]] {
 				if s.ctx.Err() != nil {
 					return
 				}
-				fix.Proven = fix.edit.holds()
+				a.fix.Proven = a.edit.holds()
 			}
 		})
 	}
@@ -67,7 +62,7 @@ func (e *edit) holds() bool {
 	}
 	allowed := r.others(e.fields)
 	if len(e.changes) == 0 {
-		after, err := r.try(trial{ignores: e.rules, without: e.without, strategy: e.strategy})
+		after, err := r.try(trial{ignores: e.ignores, without: e.without, strategy: e.strategy})
 		return err == nil && allowed.hold(after)
 	}
 	target, ok := edited(r.target, e.changes, true)

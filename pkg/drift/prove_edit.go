@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -86,11 +88,14 @@ func changedItem(node any, path []pathStep, c change, git bool) (any, bool) {
 	return copied, done
 }
 
-// Edited returns the manifest as it is after the fix, and whether the fix is an edit
-// of the manifest that can be made so. It does not change the manifest.
-func (f Fix) Edited(manifest map[string]any) (map[string]any, bool) {
-	if f.edit == nil || len(f.edit.changes) == 0 {
+// Rules are the entries of ignoreDifferences that the edit adds to the Application.
+func (e *edit) Rules() []v1alpha1.ResourceIgnoreDifferences { return slices.Clone(e.ignores) }
+
+// Edited returns the manifest as it is after the edit, and whether it is one of the
+// manifest that can be made so. It does not change the manifest.
+func (e *edit) Edited(manifest map[string]any) (map[string]any, bool) {
+	if len(e.changes) == 0 {
 		return nil, false
 	}
-	return edited(manifest, f.edit.changes, true)
+	return edited(manifest, e.changes, true)
 }

@@ -126,7 +126,7 @@ func TestSecretsAreNotTried(t *testing.T) {
 		side["apiVersion"], side["kind"] = "v1", "Secret"
 	}
 	_, r := arrange(t, snapshot)
-	e := &edit{resource: r, fields: flagged(r), rules: nil, changes: []change{{path: []pathStep{{field: "spec"}}, remove: true}}}
+	e := &edit{resource: r, fields: flagged(r), ignores: nil, changes: []change{{path: []pathStep{{field: "spec"}}, remove: true}}}
 	if e.holds() {
 		t.Error("a Secret was tried")
 	}
@@ -136,7 +136,7 @@ func TestTrialsAreBounded(t *testing.T) {
 	_, r := arrange(t, parseYAML(t, workload))
 	report := &Report{}
 	for range maxTrials + 1 {
-		report.Findings = append(report.Findings, Finding{Fixes: []Fix{{edit: &edit{resource: &resource{}}}}})
+		report.Findings = append(report.Findings, Finding{Fixes: []Fix{{Edit: &edit{resource: &resource{}}}}})
 	}
 	r.situation.prove(report)
 	if last := report.Findings[maxTrials].Fixes[0]; !strings.Contains(last.Why, notTried) || last.Proven {
