@@ -20,6 +20,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 	"github.com/moorpin/moorpin/pkg/kube"
 )
 
@@ -238,7 +239,7 @@ func explain(client *argocd.Client) func(context.Context, argocd.Ref) (*fleet.Ex
 			return nil, err //nolint:wrapcheck // the error names the step
 		}
 		// The rules of other people's Applications must not stop the view of all.
-		found, err := drift.Classify(ctx, snapshot, drift.Options{Guard: true})
+		found, err := classify.Classify(ctx, snapshot, classify.Options{Guard: true})
 		if err != nil {
 			return nil, fmt.Errorf("classify: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -58,7 +59,7 @@ func read(ctx context.Context, app map[string]any, settings drift.Settings) (*Ap
 		Since: object.Text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
 		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(object.Text(app, "spec", "destination", "server"), object.Text(app, "spec", "destination", "name"))},
 	}
-	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: settings}, drift.Options{})
+	report, err := classify.Classify(ctx, &drift.Snapshot{Application: app, Settings: settings}, classify.Options{})
 	if err != nil {
 		return a, fmt.Errorf("classify: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -102,7 +103,7 @@ func summary(ctx context.Context, app map[string]any) drifting {
 			one.Resources = append(one.Resources, plain(fmt.Sprintf("%s %s/%s", object.Text(entry, "kind"), object.Text(entry, "namespace"), object.Text(entry, "name")), narrow.names))
 		}
 	}
-	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: drift.Settings{}}, drift.Options{})
+	report, err := classify.Classify(ctx, &drift.Snapshot{Application: app, Settings: drift.Settings{}}, classify.Options{})
 	if err != nil {
 		return one // the Application is too odd to be explained, and is listed all the same
 	}

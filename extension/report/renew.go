@@ -14,6 +14,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 // Answer is a report with what tells it from another.
@@ -171,7 +172,7 @@ func digest(lines []string) string {
 // explain classifies a masked snapshot and writes the answer.
 func (s *Service) explain(ctx context.Context, snapshot *drift.Snapshot, answer Answer, versions string) (*Answer, error) {
 	defer s.observed("classify")()
-	report, err := drift.Classify(ctx, snapshot, drift.Options{Prove: true, Guard: true})
+	report, err := classify.Classify(ctx, snapshot, classify.Options{Prove: true, Guard: true})
 	if err != nil {
 		return nil, unreadable(ctx, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 // What a [Service] answers instead of a report.
@@ -159,7 +160,7 @@ func snapshotKey(ref argocd.Ref, of *known) string { return ref.String() + " " +
 func (s *Service) Preview(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences) (*drift.Preview, error) {
 	return detached(ctx, s, s.classifying, func(ctx context.Context) (*drift.Preview, error) {
 		defer s.observed("preview")()
-		preview, err := drift.PreviewRules(ctx, snapshot, rules, drift.Options{Guard: true})
+		preview, err := classify.PreviewRules(ctx, snapshot, rules, classify.Options{Guard: true})
 		if err != nil {
 			return nil, unreadable(ctx, err)
 		}

@@ -1,6 +1,8 @@
 package drift
 
 import (
+	"slices"
+
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/fieldpath"
@@ -126,4 +128,10 @@ func (f Fix) Edited(manifest map[string]any) (map[string]any, bool) {
 		return nil, false
 	}
 	return f.Edit.Edited(manifest)
+}
+
+// Lower returns the lower of two confidences.
+func Lower(a, b Confidence) Confidence {
+	order := []Confidence{Certain, Likely, Possible}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }

@@ -32,8 +32,8 @@ func (s Sync) Severity() int {
 	return i
 }
 
-// worse returns the worse of two effects.
-func worse(a, b Sync) Sync {
+// Worse returns the worse of two effects.
+func Worse(a, b Sync) Sync {
 	if b.Severity() > a.Severity() {
 		return b
 	}

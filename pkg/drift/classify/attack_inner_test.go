@@ -1,0 +1,33 @@
+package classify
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+func TestRulesEndWithTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	snapshot := &drift.Snapshot{Application: map[string]any{"metadata": map[string]any{"name": "a"}}}
+	s, err := arranged(ctx, snapshot, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	asked := 0
+	rules := []applicationRule{{drift.None, func(*situation) []claim { asked++; return nil }}}
+	if s.ask(rules); asked != 0 {
+		t.Error("a rule about the Application was asked after the end of the context")
+	}
+	r := &resource{situation: s, differences: []*difference{{pointer: "/data/a", steps: []string{"data", "a"}}}}
+	each(drift.ManualEdit, func(*resource, *difference) (claim, bool) { asked++; return claim{}, false })(r, r.differences)
+	if asked != 0 {
+		t.Error("a difference was looked at after the end of the context")
+	}
+	if _, err := differences(ctx, newAllowance(), object.Object{"a": "1"}, object.Object{"a": "2"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("differences: %v, want the end of the context", err)
+	}
+}

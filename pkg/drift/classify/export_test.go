@@ -1,0 +1,43 @@
+package classify
+
+import (
+	"context"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
+
+// Compared is what Argo CD's packages made of one resource.
+type Compared struct {
+	Ref                   drift.ResourceRef
+	Normalized, Predicted map[string]any
+	Err                   error
+}
+
+// Compare shows the tests what a report rests on.
+func Compare(snapshot *drift.Snapshot) ([]Compared, error) {
+	s, err := newSituation(context.Background(), snapshot)
+	if err != nil {
+		return nil, err
+	}
+	s.compare()
+	var found []Compared
+	for _, r := range s.resources {
+		found = append(found, Compared{r.ref, r.normalized, r.predicted, r.compareError})
+	}
+	return found, nil
+}
+
+// Differences shows the tests the smallest nodes that differ between two documents, as a
+// report names them; none where there are too many to name.
+func Differences(live, target map[string]any) []fieldpath.Pointer {
+	found, err := differences(context.Background(), newAllowance(), live, target)
+	if err != nil {
+		return nil
+	}
+	pointers := make([]fieldpath.Pointer, len(found))
+	for i, d := range found {
+		pointers[i] = d.pointer
+	}
+	return pointers
+}

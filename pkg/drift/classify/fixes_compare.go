@@ -1,0 +1,213 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/argoproj/argo-cd/v2/util/argo/normalizers"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// The fixes of how Argo CD is told to compare.
+
+func (f *fixer) respect() []drift.Fix {
+	return []drift.Fix{{
+		Kind: drift.FixAddRespectIgnoreDifferences, Where: drift.InApplication, Snippet: f.application(nil, nil, respectOption),
+		Why: sentences("The rule hides the difference from the comparison alone; with the option a sync leaves the live value, too.", f.losses(), f.selfHeals()),
+	}}
+}
+
+func (f *fixer) deadRule() []drift.Fix {
+	fix := f.ignore(drift.FixFixIgnoreRule, f.fields, "Replaces the entry that matches nothing: group, kind, name and every step of the path as they are here.", f.found())
+	fix.Snippet = note("in the place of the entry that matches nothing:") + "\n" + fix.Snippet
+	return []drift.Fix{fix}
+}
+
+// found is the first piece of evidence as a sentence.
+func (f *fixer) found() string {
+	if len(f.claim.evidence) == 0 {
+		return ""
+	}
+	return "Found: " + f.claim.evidence[0] + "."
+}
+
+// blockingRule leaves out of the Application's rules what covers the fields that
+// Git changed, and puts in its place a rule for what else it hides.
+func (f *fixer) blockingRule() []drift.Fix {
+	var left []v1alpha1.ResourceIgnoreDifferences
+	for _, rule := range f.app.Spec.IgnoreDifferences {
+		if !f.r.meets(rule) {
+			left = append(left, rule)
+			continue
+		}
+		narrowed := *rule.DeepCopy()
+		narrowed.JSONPointers = slices.DeleteFunc(narrowed.JSONPointers, f.blocks)
+		narrowed.JQPathExpressions = slices.DeleteFunc(narrowed.JQPathExpressions, f.blocksByJQ)
+		narrowed.ManagedFieldsManagers = slices.DeleteFunc(narrowed.ManagedFieldsManagers, f.blocksByManager)
+		if len(narrowed.JSONPointers)+len(narrowed.JQPathExpressions)+len(narrowed.ManagedFieldsManagers) > 0 {
+			left = append(left, narrowed)
+		}
+	}
+	if others := f.hiddenToo(); len(others) > 0 {
+		rule, _ := f.narrowRule(others)
+		left = append(left, rule)
+	}
+	said := []string{"What Git changed and the rule keeps from being applied:"}
+	for _, field := range f.fields[:min(len(f.fields), maxEdited)] {
+		said = append(said, "  "+string(field.Pointer))
+	}
+	said = append(said, "In the place of the rules there are:")
+	return []drift.Fix{{
+		Kind: drift.FixFixIgnoreRule, Where: drift.InApplication, Snippet: note(said...) + "\n" + f.onlyRules(left),
+		Why: "The rule covers more than what the other writer owns: with " + respectOption + " a sync takes all of it from live, so that Git's change is never applied although the Application looks Synced. With the narrow rules Git's change shows, and a sync applies it.",
+	}}
+}
+
+// hiddenToo is what the Application's rules hide of the resource beside the fields.
+func (f *fixer) hiddenToo() []drift.Field {
+	if f.r.target == nil || f.r.live == nil {
+		return nil
+	}
+	var others []drift.Field
+	for _, d := range f.r.hiddenDifferences() {
+		if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return field.Pointer == d.pointer }) {
+			others = append(others, drift.Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive})
+		}
+	}
+	return others[:min(len(others), maxEdited)]
+}
+
+// onlyRules is the Application with these rules and no others.
+func (f *fixer) onlyRules(rules []v1alpha1.ResourceIgnoreDifferences) string {
+	if len(rules) == 0 {
+		return commented("", f.home()) + "spec:\n  ignoreDifferences: []\n"
+	}
+	return strings.ReplaceAll(f.application(nil, rules), beside(1), "")
+}
+
+// blocks reports whether the pointer covers a field that Git changed.
+func (f *fixer) blocks(pointer string) bool {
+	above, err := fieldpath.Parse(pointer)
+	return err == nil && slices.ContainsFunc(f.fields, func(field drift.Field) bool {
+		return above.Covers(field.Pointer) || field.Pointer.Covers(above)
+	})
+}
+
+// blocksByJQ reports whether Argo CD takes a field that Git changed away by the
+// expression. One that it cannot run takes nothing away.
+func (f *fixer) blocksByJQ(expression string) bool {
+	rule := f.ruleFor()
+	rule.JQPathExpressions = []string{expression}
+	normalizer, err := normalizers.NewIgnoreNormalizer([]v1alpha1.ResourceIgnoreDifferences{rule}, nil, normalizers.IgnoreNormalizerOpts{})
+	if err != nil {
+		return false
+	}
+	for _, side := range []object.Object{f.r.live, f.r.target} {
+		left := &unstructured.Unstructured{Object: side}
+		if side == nil || normalizer.Normalize(left) != nil {
+			continue
+		}
+		for _, field := range f.fields {
+			was, before := field.Pointer.Value(side)
+			is, after := field.Pointer.Value(left.Object)
+			if before && (!after || !equal(was, is)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// blocksByManager reports whether the manager owns a field that Git changed.
+func (f *fixer) blocksByManager(manager string) bool {
+	if f.r.owners == nil {
+		f.r.owners = ownersOf(f.r.live)
+	}
+	return slices.ContainsFunc(f.fields, func(field drift.Field) bool {
+		return slices.ContainsFunc(f.r.owners.at(field.Pointer), func(owner drift.Owner) bool { return owner.Manager == manager })
+	})
+}
+
+func (f *fixer) selfhealFight() []drift.Fix {
+	r := f.r
+	if f.whole {
+		r = nil
+	}
+	for _, other := range f.resources {
+		if r == nil && other.live != nil && len(other.differences) > 0 {
+			r = other
+		}
+	}
+	if r == nil {
+		return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, lines(f.argocd("get", "--show-operation")), "Somebody writes the same fields after every sync: find out who, and let one of the two go.")}
+	}
+	inner := &fixer{situation: f.situation, r: r, claim: &claim{mechanism: drift.SelfhealFight}, fields: f.fields}
+	if f.whole {
+		for _, d := range r.differences {
+			inner.fields = append(inner.fields, drift.Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive})
+		}
+		inner.fields = r.masked(inner.fields)
+	}
+	remove := inner.foreignApply()
+	remove[0].Why = "Two writers undo each other, and selfHeal keeps them at it: stop the other one, " + first(inner.writers(), "whoever it is") + ", where Git is to decide."
+	return append(remove, inner.ignore(drift.FixIgnoreDifferencesAndRespect, inner.fields, "Where the other writer is to decide."))
+}
+
+// coowner removes the field together with the claims of all who own it: only then
+// is it gone from a server-side apply.
+func (f *fixer) coowner() []drift.Fix {
+	fixes := []drift.Fix{f.cluster(drift.FixMigrateFieldManager, f.removedLive(f.fields),
+		"Git dropped the field, but "+first(f.writers(), "another manager")+" still owns it, so that server-side apply leaves it; the patch takes it away, and every claim to it.",
+		"The patch first tests that the values are still those seen here.")}
+	manager := f.writers()
+	if f.settings.version.before(3, 2) || manager == "" || strings.Contains(manager, ",") {
+		return fixes
+	}
+	return append(fixes, drift.Fix{
+		Kind: drift.FixMigrateFieldManager, Where: drift.InApplication, Snippet: f.application(map[string]any{"argocd.argoproj.io/client-side-apply-migration-manager": manager}, nil),
+		Why: "The next server-side sync takes over all that this manager owns of the Application's objects, and drops what Git does not have.",
+	})
+}
+
+func (f *fixer) schemaError() []drift.Fix {
+	diff := f.serverSide("The API server compares instead of Argo CD, with the schemas that it has.")
+	var crds []string
+	for _, r := range f.resources {
+		if r.ref.Kind == "CustomResourceDefinition" && r.target != nil && (r.live == nil || len(r.differences) > 0) {
+			crds = append(crds, selected(r.ref))
+		}
+	}
+	if len(crds) == 0 {
+		if crd, found := f.olderCRD(); found {
+			show := kubectl(drift.RefOf(crd), "get", `--output=jsonpath={.metadata.labels}{"\n"}{.metadata.annotations}{"\n"}`)
+			return []drift.Fix{f.cluster(drift.FixSyncCRDFirst, lines(note("who brings the CRD, which has to be upgraded first:"), show),
+				"The installed CRD is older than the manifest and does not know the field: until it is upgraded the field would be dropped anyway."), diff}
+		}
+		return []drift.Fix{diff}
+	}
+	first := f.operation(drift.FixSyncCRDFirst, lines(f.argocd(append([]string{"sync"}, crds...)...)),
+		"The Application brings a newer CRD than the installed one: with it the schema knows the field. A sync-wave before the objects keeps the order.")
+	return []drift.Fix{first, diff}
+}
+
+// olderCRD is the CRD of a custom kind that cannot be compared.
+func (f *fixer) olderCRD() (object.Object, bool) {
+	for _, r := range f.resources {
+		if r.compareError == nil {
+			continue
+		}
+		if crd, found := f.crd(r.ref.Group, r.ref.Kind); found {
+			return crd, true
+		}
+	}
+	return nil, false
+}
+
+func (f *fixer) stale() []drift.Fix {
+	return []drift.Fix{f.operation(drift.FixHardRefresh, lines(f.argocd("get", "--hard-refresh")), "Renders and compares again without the caches; it changes nothing in the cluster. Do not prune before it.")}
+}

@@ -1,0 +1,360 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// The fixes of defaults, spellings, admission and rendering: most are edits of Git.
+
+func (f *fixer) listDefault() []drift.Fix {
+	return []drift.Fix{
+		f.gitFix(drift.FixPinDefaultInGit, f.likeLive(f.fields), "Writes into Git the defaults that the API server adds from the CRD's schema; changes of these fields stay visible.",
+			"The defaults are those of the installed CRD: an upgrade of it may bring others."),
+		f.serverSide("The API server adds its defaults to the prediction too, so that none of them shows."),
+	}
+}
+
+// claimTemplate: newer API servers leave a template's creationTimestamp out, while the
+// merge that Argo CD predicts with writes null; no edit of Git makes these two equal.
+func (f *fixer) claimTemplate() []drift.Fix {
+	pin := f.gitFix(drift.FixPinDefaultInGit, f.likeLive(f.fields),
+		"The API server completes volumeClaimTemplates, and structured merge compares them as a whole; with the same fields in Git nothing is left to differ.",
+		"The values equal live's, so that the immutable field does not change.")
+	if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return field.InTarget && field.Target == nil && !field.InLive }) {
+		return []drift.Fix{pin}
+	}
+	pin.Why = "The API server completes volumeClaimTemplates, and structured merge compares them as a whole. Git can say the same fields, but not the creationTimestamp, which the merge predicts as null and this API server leaves out: server-side diff or the rule take that away. The values equal live's, so that the immutable field does not change."
+	rule := f.ruleFor()
+	rule.JSONPointers = []string{"/spec/volumeClaimTemplates"}
+	return []drift.Fix{
+		pin,
+		f.serverSide("The API server completes its prediction too, so that none of the fields shows."),
+		f.ruled(drift.FixIgnoreDifferencesNarrow, rule, "Rules are applied before the merge that brings the null in, so that none but one for the whole list helps. It hides every change of the templates, which are immutable."),
+	}
+}
+
+func (f *fixer) droppedDefault() []drift.Fix {
+	return []drift.Fix{f.gitFix(drift.FixDropFieldFromGit, f.dropped(f.fields),
+		"The object's own controller leaves the value out whenever it writes the object, as it means the same as nothing. Nothing is hidden, and the effect stays.")}
+}
+
+// emptyValue: most empty values are what a template leaves when a value is not set.
+func (f *fixer) emptyValue() []drift.Fix {
+	var changes []change
+	seen := map[string]bool{}
+	for _, path := range f.locate(f.fields) {
+		path, value, found := f.emptyAbove(path)
+		if !found || seen[string(pointerOf(path))] {
+			continue
+		}
+		seen[string(pointerOf(path))] = true
+		changes = append(changes, change{path: path, value: value, remove: true})
+	}
+	sortChanges(changes)
+	drop := f.gitFix(drift.FixDropFieldFromGit, changes, "The API server keeps no such empty value; without it Git and live say the same, and the effect stays.")
+	template := f.gitFix(drift.FixFixTemplateValue, changes,
+		"The template renders the field though its value is empty: guard it (in Helm with `{{- with }}`) or give the value, so that the line is left out.")
+	return []drift.Fix{template, drop}
+}
+
+// emptyAbove is the place where Git has an empty value: the path or one above it.
+func (f *fixer) emptyAbove(path []pathStep) ([]pathStep, any, bool) {
+	for i := len(path); i > 0; i-- {
+		if value, found := f.inGit(path[:i]); found {
+			return path[:i], value, isEmpty(value)
+		}
+	}
+	return nil, nil, false
+}
+
+func (f *fixer) quantity() []drift.Fix {
+	known := "Where the value comes from a template that cannot be changed, argocd-cm can name the field's type: resource.customizations.knownTypeFields."
+	if f.r.builtIn() {
+		known = "Argo CD compares amounts of Kubernetes' own kinds by their meaning, unless the object has an unknown field: removing that one helps as well."
+	}
+	return []drift.Fix{f.gitFix(drift.FixCanonicaliseValueInGit, f.likeLive(f.fields), "The same amount in the spelling that the API server keeps; nothing changes and nothing is hidden.", known)}
+}
+
+func (f *fixer) canonicalValue() []drift.Fix {
+	return []drift.Fix{f.gitFix(drift.FixCanonicaliseValueInGit, f.likeLive(f.fields), "The same value in the spelling that live keeps; nothing changes and nothing is hidden.")}
+}
+
+func (f *fixer) statusInGit() []drift.Fix {
+	var status []drift.Field
+	if value, found := f.r.target["status"]; found {
+		status = []drift.Field{{Pointer: "/status", Target: value, InTarget: true}}
+	}
+	return []drift.Fix{f.gitFix(drift.FixDropFieldFromGit, f.dropped(status), "The status belongs to the object's controller; what Git says of it is never applied.")}
+}
+
+// unknownField: a near name in the schema is what was meant; without one the names
+// that the schema has are shown.
+func (f *fixer) unknownField() []drift.Fix {
+	var renamed []change
+	for i, path := range f.locate(f.fields) {
+		name, near := f.r.meant(f.fields[i].Pointer.Steps())
+		value, set := f.inGit(path)
+		if !near || !set || path[len(path)-1].item {
+			continue
+		}
+		meant := append(slices.Clone(path[:len(path)-1]), pathStep{field: name})
+		renamed = append(renamed, change{path: path, value: value, remove: true}, change{path: meant, value: value})
+	}
+	drop := f.gitFix(drift.FixDropFieldFromGit, f.dropped(f.fields), "The schema has no such field, so that the API server drops it at every apply; without it Git says what is in force.")
+	if len(renamed) == 0 {
+		typo := drop
+		typo.Kind, typo.Edit = drift.FixFixTypoInGit, nil
+		typo.Snippet += f.knownNames()
+		typo.Why = "No field of the schema has nearly this name: it stands at the wrong place, belongs to another kind, or to a newer version of the API than the cluster serves. Move it, or leave it out until it is served."
+		return []drift.Fix{typo, drop}
+	}
+	sortChanges(renamed)
+	return []drift.Fix{f.gitFix(drift.FixFixTypoInGit, renamed, "The schema has a field of nearly this name. With it the value takes effect for the first time: check that it is still wanted."), drop}
+}
+
+// knownNames are the fields that the schema has in the place of the first unknown one.
+func (f *fixer) knownNames() string {
+	root, known := f.r.shape()
+	if !known || len(f.fields) == 0 {
+		return ""
+	}
+	steps := f.fields[0].Pointer.Steps()
+	for i := range steps {
+		if _, has := root.at(steps[:i+1]); has {
+			continue
+		}
+		parent, _ := root.at(steps[:i])
+		names := parent.fieldNames()
+		slices.Sort(names)
+		return commented("", "the schema has there: "+strings.Join(names[:min(len(names), maxEdited)], ", "))
+	}
+	return ""
+}
+
+func (f *fixer) deprecatedAlias() []drift.Fix {
+	var renamed, pinned []change
+	for i, path := range f.locate(f.fields) {
+		pair, found := aliasOf(path)
+		if !found {
+			continue
+		}
+		parent := path[:len(path)-1]
+		current, old := append(slices.Clone(parent), pathStep{field: pair[0]}), append(slices.Clone(parent), pathStep{field: pair[1]})
+		if value, set := f.inGit(old); set {
+			renamed = append(renamed, change{path: old, value: value, remove: true}, change{path: current, value: value})
+			continue
+		}
+		field := f.fields[i]
+		wanted := change{path: current, value: shownValue(field)}
+		if !field.InTarget && pair[0] == "serviceAccountName" {
+			wanted.value = "default"
+		}
+		pinned = append(pinned, wanted)
+	}
+	if len(renamed) > 0 {
+		sortChanges(renamed)
+		return []drift.Fix{f.gitFix(drift.FixRenameDeprecatedField, renamed, "The API server fills the current field from the deprecated one and back; with the current name alone, a change sticks.")}
+	}
+	sortChanges(pinned)
+	return []drift.Fix{f.gitFix(drift.FixPinDefaultInGit, onePerPath(pinned), "Removing the field does not stick, as its deprecated alias stays live and brings it back; the default has to be said.")}
+}
+
+func aliasOf(path []pathStep) ([2]string, bool) {
+	for _, pair := range aliases {
+		if len(path) > 0 && slices.Contains(pair[:], path[len(path)-1].field) {
+			return pair, true
+		}
+	}
+	return [2]string{}, false
+}
+
+// onePerPath leaves out changes of what was changed already.
+func onePerPath(changes []change) []change {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(changes, func(c change) bool {
+		pointer := string(pointerOf(c.path))
+		again := seen[pointer]
+		seen[pointer] = true
+		return again
+	})
+}
+
+func (f *fixer) preserveUnknown() []drift.Fix {
+	return []drift.Fix{f.gitFix(drift.FixDropFieldFromGit, f.dropped(f.fields), "false is the only value that apiextensions.k8s.io/v1 allows, and the API server leaves it out when it answers.")}
+}
+
+func (f *fixer) duplicate() []drift.Fix {
+	var changes []change
+	if f.r.target != nil {
+		for _, found := range f.r.duplicates() {
+			path := gitPath(f.r.target, found.item.Steps())
+			if value, set := f.inGit(path); set {
+				changes = append(changes, change{path: path, value: value, remove: true})
+			}
+		}
+	}
+	sortChanges(changes)
+	return []drift.Fix{f.gitFix(drift.FixRemoveDuplicateInGit, changes, "Of two items with the same key only one takes effect: this removes the later one. Check which of them is meant.", f.twice())}
+}
+
+// twice warns of what client-side apply makes of an item less with the same key.
+func (f *fixer) twice() string {
+	if f.r.live == nil || f.r.syncsServerSide() {
+		return ""
+	}
+	return "A client-side apply takes the missing item for an order to remove its key: sync twice, the second sync brings the other one back, or replace the object once (" + f.syncOne("--replace") + ")."
+}
+
+// gitPath is the path of a pointer into what Git renders.
+func gitPath(target any, steps []string) []pathStep {
+	path := make([]pathStep, 0, len(steps))
+	for i, name := range steps {
+		items, isList := target.([]any)
+		step := pathStep{field: name}
+		if isList {
+			index := indexOf(name)
+			step = pathStep{item: true, index: index, inGit: index}
+			target = itemAt(items, index)
+			if i < len(steps)-1 {
+				step.identity, _ = keysOf(nil, items).identify(target, steps[i+1], index)
+			}
+		} else {
+			target = childNamed(target, name)
+		}
+		path = append(path, step)
+	}
+	return path
+}
+
+// serverFields are the fields of metadata that only the API server sets.
+var serverFields = []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+
+// serverMetadata drops all that was exported with the object.
+func (f *fixer) serverMetadata() []drift.Fix {
+	return []drift.Fix{f.gitFix(drift.FixDropFieldFromGit, f.exported(), "The manifest was exported from a cluster: these fields are written by the API server or by the apply itself, never by Git.")}
+}
+
+func (f *fixer) resourceVersion() []drift.Fix {
+	return []drift.Fix{f.gitFix(drift.FixDropFieldFromGit, f.exported(), "With a resourceVersion or uid in Git, an apply is refused as soon as the live object has another.")}
+}
+
+// exported are the removals of what an export of the object left in its manifest.
+func (f *fixer) exported() []change {
+	r := f.subject()
+	if r == nil || r.target == nil {
+		return nil
+	}
+	var changes []change
+	drop := func(value any, names ...string) {
+		path := make([]pathStep, 0, len(names))
+		for _, name := range names {
+			path = append(path, pathStep{field: name})
+		}
+		changes = append(changes, change{path: path, value: brief(value), remove: true, hide: names[len(names)-1] == lastAppliedAnnotation && r.isSecret()})
+	}
+	for _, name := range serverFields {
+		if value, found := object.At(r.target, "metadata", name); found {
+			drop(value, "metadata", name)
+		}
+	}
+	if value, found := object.At(r.target, "metadata", "annotations", lastAppliedAnnotation); found {
+		drop(value, "metadata", "annotations", lastAppliedAnnotation)
+	}
+	if _, found := r.target["status"]; found {
+		drop("...", "status")
+	}
+	sortChanges(changes)
+	return changes
+}
+
+// brief keeps long values out of a comment.
+func brief(value any) any {
+	const enough = 60
+	if spelled, ok := value.(string); ok && len(spelled) > enough {
+		return strings.ToValidUTF8(spelled[:enough], "") + "..."
+	}
+	if _, ok := value.([]any); ok {
+		return "..."
+	}
+	return value
+}
+
+// subject is the resource that the claim is about, which a claim about the
+// Application only names.
+func (f *fixer) subject() *resource {
+	switch {
+	case !f.whole:
+		return f.r
+	case f.claim.about == nil:
+		return nil
+	}
+	for _, r := range f.resources {
+		if drift.KeyOf(r.ref) == drift.KeyOf(*f.claim.about) {
+			return r
+		}
+	}
+	return nil
+}
+
+func (f *fixer) webhookValue() []drift.Fix {
+	return []drift.Fix{
+		f.serverSide("The dry run passes the admission webhooks, so that the prediction has the value that they write."),
+		f.gitFix(drift.FixCanonicaliseValueInGit, f.likeLive(f.fields), "Commits what the webhook makes of the value: right when its answer is always the same.", f.hiddenValues()),
+	}
+}
+
+func (f *fixer) webhookAddition() []drift.Fix {
+	return []drift.Fix{
+		f.serverSide("The dry run passes the admission webhooks, and what they add is taken out of the comparison."),
+		f.gitFix(drift.FixPinDefaultInGit, f.likeLive(f.fields), "Commits what the webhook adds: right when that is always the same.", "A rule with managedFieldsManagers would do nothing, as webhooks leave no entry in managedFields."),
+	}
+}
+
+func (f *fixer) randomValue() []drift.Fix {
+	return []drift.Fix{f.pinRandom()}
+}
+
+func (f *fixer) pinRandom() drift.Fix {
+	why := "The chart makes new values at every render, and every sync puts them over those in use: give it the value, or the name of a Secret that exists (existingSecret in many charts)."
+	if f.r.isSecret() {
+		return f.gitFix(drift.FixPinRandomValue, f.likeLive(f.fields), why, f.hiddenValues(), "Keep the live Secret's values: what runs was made with them.")
+	}
+	return f.gitFix(drift.FixPinRandomValue, f.likeLive(f.fields), why)
+}
+
+func (f *fixer) timestamp() []drift.Fix {
+	fixes := []drift.Fix{
+		f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields, "The template renders the time, so that the field differs after every render."),
+		f.gitFix(drift.FixDropFieldFromGit, f.dropped(f.fields), "Where the template can be changed: without the time, pods restart only when something else changes."),
+	}
+	return append(fixes, f.annotatedIgnore(drift.FixIgnoreDifferencesNarrow, f.fields)...)
+}
+
+// checksum: the checksum follows something random, which is better pinned; where no
+// such thing is to be seen, the annotation can only be ignored.
+func (f *fixer) checksum() []drift.Fix {
+	pin := f.pinRandom()
+	pin.Snippet = note("Pin the random value that " + f.ref().Words() + " has the checksum of" + f.siblings() + ".")
+	pin.Edit = nil
+	pin.Why = "The checksum changes with every render because what it is made of does; with that pinned, pods restart only for real changes."
+	ignore := f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields, "Right when what the checksum is made of cannot be pinned; a real change then restarts no pods by the checksum's change alone.")
+	return append([]drift.Fix{pin, ignore}, f.annotatedIgnore(drift.FixIgnoreDifferencesNarrow, f.fields)...)
+}
+
+// siblings names the Secrets and ConfigMaps of the Application that differ.
+func (f *fixer) siblings() string {
+	var names []string
+	for _, r := range f.resources {
+		if r.ref.Group == "" && (r.ref.Kind == "Secret" || r.ref.Kind == "ConfigMap") && len(r.differences) > 0 {
+			names = append(names, r.ref.Words())
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + some(names)
+}

@@ -1,0 +1,288 @@
+package classify
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+const (
+	ignoreAnnotation  = "argocd.argoproj.io/ignore-differences"
+	serverSideOption  = "ServerSideDiff=true"
+	statusSubresource = "status"
+)
+
+// narrowRule is the narrowest entry of ignoreDifferences for the fields: this one
+// object, pointers where no list is on the way, else jq paths that select items by
+// what identifies them. stable is false when an item is known by its position alone.
+func (f *fixer) narrowRule(fields []drift.Field) (rule v1alpha1.ResourceIgnoreDifferences, stable bool) {
+	rule, stable = f.ruleFor(), true
+	paths := f.locate(fields)
+	if f.r.strategy == drift.ServerSide {
+		paths = f.emptied(paths)
+	}
+	for _, path := range paths {
+		if !throughList(path) {
+			rule.JSONPointers = append(rule.JSONPointers, string(pointerOf(path)))
+			continue
+		}
+		stable = stable && !positional(path)
+		rule.JQPathExpressions = append(rule.JQPathExpressions, jqPath(path))
+	}
+	return rule, stable
+}
+
+// emptied names the object in place of all of its fields: under server-side diff Argo
+// CD finds an object that its rule emptied to differ from the prediction's null.
+func (f *fixer) emptied(paths [][]pathStep) [][]pathStep {
+	covered := map[string]int{}
+	for _, path := range paths {
+		covered[string(pointerOf(path[:len(path)-1]))]++
+	}
+	var kept [][]pathStep
+	named := map[string]bool{}
+	for _, path := range paths {
+		above := path[:len(path)-1]
+		pointer := pointerOf(above)
+		held, _ := pointer.Value(f.r.live)
+		whole, isObject := held.(map[string]any)
+		if len(above) < 2 || above[len(above)-1].item || !isObject || len(whole) > covered[string(pointer)] {
+			kept = append(kept, path)
+			continue
+		}
+		if !named[string(pointer)] {
+			named[string(pointer)] = true
+			kept = append(kept, above)
+		}
+	}
+	return kept
+}
+
+// ruleFor is an entry for this one object that ignores nothing yet.
+func (f *fixer) ruleFor() v1alpha1.ResourceIgnoreDifferences {
+	ref := f.ref()
+	return v1alpha1.ResourceIgnoreDifferences{Group: ref.Group, Kind: ref.Kind, Name: ref.Name, Namespace: ref.Namespace}
+}
+
+// ruleText is the entry as it stands in YAML. An empty group is left out: Argo CD
+// drops it when it writes the Application back.
+func ruleText(rule v1alpha1.ResourceIgnoreDifferences) string {
+	var out strings.Builder
+	for _, field := range [][2]string{{"group", rule.Group}, {"kind", rule.Kind}, {"name", rule.Name}, {"namespace", rule.Namespace}} {
+		if field[1] != "" {
+			out.WriteString(keyed(field[0]+":", field[1], ""))
+		}
+	}
+	if len(rule.JSONPointers) > 0 {
+		out.WriteString(keyed("jsonPointers:", anyList(rule.JSONPointers), ""))
+	}
+	if len(rule.JQPathExpressions) > 0 {
+		out.WriteString(keyed("jqPathExpressions:", anyList(rule.JQPathExpressions), ""))
+	}
+	if len(rule.ManagedFieldsManagers) > 0 {
+		out.WriteString(keyed("managedFieldsManagers:", anyList(rule.ManagedFieldsManagers), ""))
+	}
+	return out.String()
+}
+
+func anyList(values []string) []any {
+	listed := make([]any, 0, len(values))
+	for _, value := range values {
+		listed = append(listed, value)
+	}
+	return listed
+}
+
+// ignore is a fix by an entry of ignoreDifferences, with RespectIgnoreDifferences
+// where a sync must leave the live value alone too.
+func (f *fixer) ignore(kind drift.FixKind, fields []drift.Field, why ...string) drift.Fix {
+	rule, stable := f.narrowRule(fields)
+	if len(fields) > maxEdited {
+		rule = f.ancestors(fields)
+		why = append(why, fmt.Sprintf("The finding has %d fields, so the rule names what holds them; it hides everything else there too.", len(fields)))
+	}
+	if !stable {
+		why = append(why, "Nothing but its position tells the list item apart: the rule hides another item when the list is reordered.")
+	}
+	return f.ruled(kind, rule, append(why, wholes(fields))...)
+}
+
+// wholes says which of the fields hold others, all of which a rule for them hides.
+func wholes(fields []drift.Field) string {
+	var names []string
+	for _, field := range fields {
+		if held, ok := shownValue(field).(map[string]any); ok && len(held) > 0 {
+			names = append(names, string(field.Pointer))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "It hides all that is or comes below " + some(names) + "."
+}
+
+// ancestors is a rule for the top-level fields that hold the given ones.
+func (f *fixer) ancestors(fields []drift.Field) v1alpha1.ResourceIgnoreDifferences {
+	rule := f.ruleFor()
+	for _, field := range fields {
+		steps := field.Pointer.Steps()
+		pointer := "/" + strings.Join(strings.Split(string(field.Pointer), "/")[1:min(len(steps), 2)+1], "/")
+		if !slices.Contains(rule.JSONPointers, pointer) {
+			rule.JSONPointers = append(rule.JSONPointers, pointer)
+		}
+	}
+	return rule
+}
+
+// ruled is a fix by one entry of ignoreDifferences.
+func (f *fixer) ruled(kind drift.FixKind, rule v1alpha1.ResourceIgnoreDifferences, why ...string) drift.Fix {
+	var added []string
+	respects := kind == drift.FixIgnoreDifferencesAndRespect || f.claim.sync == drift.FightsController
+	if respects {
+		added = append(added, respectOption)
+		why = append(why, f.listsRespected(rule))
+	} else if !f.respects() {
+		why = append(why, "A sync still writes Git's value, as "+respectOption+" is not set.")
+		if policy, enabled := f.automated(); enabled && policy["selfHeal"] == true {
+			why = append(why, "With selfHeal, any other drift of the Application starts such a sync.")
+		}
+	}
+	why = append(why, "A later change of the ignored fields in Git is not seen any more.")
+	fix := drift.Fix{Kind: kind, Where: drift.InApplication, Snippet: f.application(nil, []v1alpha1.ResourceIgnoreDifferences{rule}, added...), Why: sentences(why...)}
+	if f.r.target != nil && f.r.live != nil {
+		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
+	}
+	return fix
+}
+
+// listsRespected warns of what Argo CD does with lists of custom kinds: its patch
+// knows no keys there, so that the whole list is live's.
+func (f *fixer) listsRespected(rule v1alpha1.ResourceIgnoreDifferences) string {
+	if len(rule.JQPathExpressions) == 0 || f.r.builtIn() {
+		return ""
+	}
+	return "For a custom kind a sync then takes the whole list from the live object, so that other changes of that list in Git are not applied either."
+}
+
+// annotatedIgnore is the same rule as an annotation of the resource itself, which
+// Argo CD knows since v3.6 and for JSON pointers only.
+func (f *fixer) annotatedIgnore(kind drift.FixKind, fields []drift.Field) []drift.Fix {
+	rule, _ := f.narrowRule(fields)
+	if f.settings.version.before(3, 6) || len(rule.JQPathExpressions) > 0 || len(fields) > maxEdited || f.r.target == nil {
+		return nil
+	}
+	pointers := block(map[string]any{"jsonPointers": anyList(rule.JSONPointers)})
+	path := []pathStep{{field: "metadata"}, {field: "annotations"}, {field: ignoreAnnotation}}
+	fix := drift.Fix{
+		Kind: kind, Where: drift.InGit, Snippet: fragment(f.ref(), f.apiVersion(), []change{{path: path, value: strings.TrimSuffix(pointers, "\n")}}),
+		Why: "The same rule in the manifest, for those who may not edit the Application; since Argo CD v3.6, JSON pointers only.",
+	}
+	if kind == drift.FixIgnoreDifferencesAndRespect && !f.respects() {
+		fix.Why += " The Application's syncOptions need " + respectOption + " beside it."
+	}
+	if f.r.live != nil {
+		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
+	}
+	return []drift.Fix{fix}
+}
+
+// manyFields is from when on a rule by manager is worth more than its pointers.
+const manyFields = 4
+
+// byManager is a rule for all that one controller wrote, where it wrote many of the
+// finding's fields. Webhooks leave no entry in managedFields, so that such a rule
+// does nothing for them.
+func (f *fixer) byManager(kind drift.FixKind) []drift.Fix {
+	if len(f.fields) < manyFields {
+		return nil
+	}
+	manager := ""
+	for _, field := range f.fields {
+		if field.Owner == nil || !field.InLive || !field.InTarget || f.r.roleOf(*field.Owner) != controller ||
+			manager != "" && field.Owner.Manager != manager {
+			return nil
+		}
+		manager = field.Owner.Manager
+	}
+	rule := f.ruleFor()
+	rule.ManagedFieldsManagers = []string{manager}
+	return []drift.Fix{f.ruled(kind, rule, "Ignores every field that "+manager+" owns.", f.alsoOwned(manager))}
+}
+
+// alsoOwned says what else a manager owns of what Git sets.
+func (f *fixer) alsoOwned(manager string) string {
+	mine := map[string]bool{}
+	for _, field := range f.fields {
+		mine[string(field.Pointer)] = true
+	}
+	if f.r.owners == nil {
+		f.r.owners = ownersOf(f.r.live)
+	}
+	var bits ownerSet
+	for i, owner := range f.r.owners.entries {
+		if owner.Manager == manager && owner.Subresource != statusSubresource {
+			bits |= 1 << i
+		}
+	}
+	var others []string
+	for pointer, owners := range f.r.owners.whole {
+		if _, set := pointer.Value(f.r.target); set && owners&bits != 0 && !mine[string(pointer)] {
+			others = append(others, string(pointer))
+		}
+	}
+	if len(others) == 0 {
+		return "It owns nothing else that Git sets."
+	}
+	slices.Sort(others)
+	return "It also hides " + plural(len(others), "other field") + " that it owns and Git sets: " + some(others) + "."
+}
+
+// plural counts things.
+func plural(count int, what string) string {
+	if count == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(count) + " " + what + "s"
+}
+
+// some names the first few.
+func some(names []string) string {
+	const few = 5
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:few], ", ") + " and " + strconv.Itoa(len(names)-few) + " more"
+}
+
+// serverSide is a fix by letting the API server predict the result of a sync.
+func (f *fixer) serverSide(why ...string) drift.Fix {
+	options := options(object.Annotation(f.snapshot.Application, compareOptionsAnnotation), serverSideOption)
+	options = strings.ReplaceAll(options, "ServerSideDiff=false,", "")
+	state := "It has been stable since Argo CD v3.1."
+	switch {
+	case f.settings.version.before(2, 10):
+		state = "It needs Argo CD v2.10 or newer, which this one is not."
+	case f.settings.version.before(3, 1):
+		state = "It is beta in this version of Argo CD."
+	}
+	why = append(why, state)
+	if !f.serverSideApplied() {
+		why = append(why, "Syncs stay client-side applies: a field that is removed from Git is then not seen as drift when only client-side apply owned it.")
+	}
+	return drift.Fix{
+		Kind: drift.FixEnableServerSideDiff, Where: drift.InApplication, Why: sentences(why...),
+		Snippet: f.application(map[string]any{compareOptionsAnnotation: options}, nil),
+	}
+}
+
+// serverSideApplied reports whether the Application syncs by server-side apply.
+func (s *situation) serverSideApplied() bool {
+	policy := s.app.Spec.SyncPolicy
+	return policy != nil && policy.SyncOptions.HasOption("ServerSideApply=true")
+}

@@ -1,0 +1,350 @@
+package classify
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// The fixes of syncs that cannot start, fail or do not end.
+
+// told is what the claim knows, as a comment.
+func (f *fixer) told(lead ...string) string {
+	return note(append(lead, f.claim.evidence[:min(len(f.claim.evidence), maxTold)]...)...)
+}
+
+// maxTold is how many pieces of evidence a snippet repeats.
+const maxTold = 10
+
+// immutable: what its controller can make anew around running pods is orphaned, what
+// runs once is better a hook, all else is deleted and created.
+func (f *fixer) immutable() []drift.Fix {
+	r, ref := f.subject(), f.ref()
+	replace := f.annotated(drift.FixReplaceForce, map[string]string{syncOptionsAnnotation: "Replace=true,Force=true"},
+		"The API refuses the change, so that the object has to be deleted and created: until it is back, what it serves is down. Take the annotation out after the sync.", f.heldData())
+	if r == nil {
+		return []drift.Fix{replace}
+	}
+	o := r.live
+	if o == nil {
+		o = r.target
+	}
+	_, templates := object.At(o, "spec", "volumeClaimTemplates")
+	restarts := object.Text(o, "spec", "template", "spec", "restartPolicy")
+	switch {
+	case templates:
+		return []drift.Fix{f.operation(drift.FixRecreateOrphan, dumped(ref)+lines(kubectl(ref, "delete", "--cascade=orphan"), f.syncOne()),
+			"Deletes the object but not its pods and volumes; the sync creates it anew and it adopts them. Existing volumes keep their size and class: change those one by one."), replace}
+	case restarts == "Never" || restarts == "OnFailure":
+		hook := f.annotated(drift.FixConvertToHook, map[string]string{hookAnnotation: "Sync", hookDeleteAnnotation: "BeforeHookCreation"},
+			"A run cannot be changed once it exists; as a hook, the one before is deleted and a new one created with each sync.")
+		return []drift.Fix{hook, replace}
+	}
+	return []drift.Fix{replace}
+}
+
+// heldData warns where deleting the object deletes data.
+func (f *fixer) heldData() string {
+	if kind := f.ref().Kind; kind == "PersistentVolumeClaim" || kind == "PersistentVolume" || kind == "Namespace" || kind == "CustomResourceDefinition" {
+		return "Everything that it holds is deleted with it: do not use this without a backup."
+	}
+	return ""
+}
+
+func (f *fixer) longAnnotation() []drift.Fix {
+	return []drift.Fix{
+		f.annotated(drift.FixServerSideApply, map[string]string{syncOptionsAnnotation: "ServerSideApply=true"},
+			"Client-side apply stores the whole manifest in an annotation, which may have 262144 bytes; server-side apply stores none."),
+		{Kind: drift.FixServerSideApply, Where: drift.InApplication, Snippet: f.application(nil, nil, "ServerSideApply=true"), Why: "The same for all of the Application; it changes how everything is compared, too."},
+	}
+}
+
+func (f *fixer) missingCRD() []drift.Fix {
+	ref := f.ref()
+	fix := f.annotated(drift.FixSkipDryRunAndWave, map[string]string{syncOptionsAnnotation: "SkipDryRunOnMissingResource=true", syncWaveAnnotation: "1"},
+		"The kind is not served yet: without the dry run the sync starts, and the wave applies the object after what brings its CRD.")
+	for _, r := range f.resources {
+		if r.target != nil && object.Text(r.target, "spec", "names", "kind") == ref.Kind && object.Text(r.target, "spec", "group") == ref.Group {
+			return []drift.Fix{fix}
+		}
+	}
+	fix.Why += " This Application does not bring the CRD itself: whatever does must be synced first."
+	return []drift.Fix{fix}
+}
+
+// dependency: what is missing but rendered here comes too late; anything else has to
+// be provided.
+func (f *fixer) dependency() []drift.Fix {
+	said := strings.Join(f.claim.evidence, "\n")
+	for _, r := range f.resources {
+		if r.target == nil || r.live != nil || r.ref.Name == "" || !strings.Contains(said, strconv.Quote(r.ref.Name)) {
+			continue
+		}
+		inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
+		wave := wave(r.target) - 1
+		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{syncWaveAnnotation: strconv.Itoa(wave)},
+			"The Application renders what is missing, but applies it too late: an earlier wave has it there first."), f.provide()}
+	}
+	return []drift.Fix{f.provide()}
+}
+
+func wave(o object.Object) int {
+	number, err := strconv.Atoi(object.Annotation(o, syncWaveAnnotation))
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+func (f *fixer) provide() drift.Fix {
+	snippet := f.told("Provide what is missing:") + "\n"
+	namespace := first(f.ref().Namespace, f.app.Spec.Destination.Namespace)
+	snippet += lines(command("kubectl", "get", "events", "--namespace="+namespace, "--field-selector=type=Warning"))
+	return f.cluster(drift.FixProvideDependency, snippet, "Everything is applied, but it waits for an object that no sync of this Application creates. Create it, or correct the name that refers to it.")
+}
+
+func (f *fixer) hookStuck() []drift.Fix {
+	r := f.waitedFor()
+	if r == nil || r.live != nil || !hasTTL(r.target) && !f.endedUnseen(r.ref) {
+		return []drift.Fix{f.hookFix()}
+	}
+	changes := ttlRemovals(r.target)
+	if len(changes) == 0 {
+		// Argo CD's answers leave the manifests of hooks out.
+		changes = []change{{path: []pathStep{{field: "spec"}, {field: "ttlSecondsAfterFinished"}}, value: "...", remove: true}}
+	}
+	inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
+	drop := inner.gitFix(drift.FixDropFieldFromGit, changes, "The hook ended and is gone, deleted by its own TTL, and Argo CD waits for its end for ever. Use "+hookDeleteAnnotation+" instead.",
+		"The running operation has to be ended first.")
+	drop.Snippet += note("after the commit:", f.argocd("terminate-op"), f.argocd("sync")) + "\n"
+	return []drift.Fix{drop}
+}
+
+// ttlRemovals take the fields out of a manifest that have the object deleted some
+// time after it ends.
+func ttlRemovals(target object.Object) []change {
+	var changes []change
+	for name, value := range object.Map(target, "spec") {
+		if strings.HasPrefix(name, "ttl") {
+			changes = append(changes, change{path: []pathStep{{field: "spec"}, {field: name}}, value: value, remove: true})
+		}
+	}
+	sortChanges(changes)
+	return changes
+}
+
+// endedUnseen reports whether an event tells that the object ended, which Argo CD
+// would have seen had the object stayed.
+func (f *fixer) endedUnseen(ref drift.ResourceRef) bool {
+	return slices.ContainsFunc(f.events, func(e event) bool {
+		same := e.involved.Kind == ref.Kind && e.involved.Name == ref.Name && (ref.Namespace == "" || e.involved.Namespace == ref.Namespace)
+		return same && (strings.HasSuffix(e.reason, "Completed") || strings.HasSuffix(e.reason, "Succeeded"))
+	})
+}
+
+// waitedFor is what the running operation waits for.
+func (f *fixer) waitedFor() *resource {
+	if r := f.subject(); r != nil {
+		return r
+	}
+	op := f.app.Status.OperationState
+	if op == nil {
+		return nil
+	}
+	ref := waitsFor(op.Message).ref
+	if ref.Name == "" {
+		return nil
+	}
+	return f.find(ref)
+}
+
+func (f *fixer) hookFix() drift.Fix {
+	commands := f.inspect(f.waitedFor())
+	commands = append(commands, note("when the hook is fixed in Git:"), f.argocd("terminate-op"), f.argocd("sync"))
+	return f.cluster(drift.FixFixHook, lines(commands...), "The sync waits for a hook that does not end: its own logs say why. Ending the operation does not undo what was applied.")
+}
+
+// inspect are the commands that show what ails a workload.
+func (f *fixer) inspect(r *resource) []string {
+	if r == nil || r.ref.Name == "" {
+		return []string{f.argocd("get", "--show-operation")}
+	}
+	ref := r.ref
+	if ref.Namespace == "" && r.live == nil {
+		ref.Namespace = f.app.Spec.Destination.Namespace
+	}
+	commands := []string{kubectl(ref, "describe")}
+	if _, pods := object.At(r.live, "spec", "template", "spec", "containers"); pods || ref.Kind == "Pod" || ref.Kind == "Job" {
+		commands = append(commands, kubectl(ref, "logs", "--all-containers", "--tail=100"))
+	}
+	return commands
+}
+
+func (f *fixer) hookFailed() []drift.Fix {
+	commands := []string{f.told()}
+	if op := f.app.Status.OperationState; op != nil && op.SyncResult != nil {
+		for _, result := range op.SyncResult.Resources {
+			if result != nil && result.HookType != "" && result.HookPhase.Failed() {
+				ref := drift.ResourceRef{Group: result.Group, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
+				commands = append(commands, f.inspect(f.find(ref))...)
+				break
+			}
+		}
+	}
+	return []drift.Fix{f.cluster(drift.FixFixHook, lines(append(commands, f.argocd("sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
+}
+
+func (f *fixer) waveBlocked() []drift.Fix {
+	return []drift.Fix{f.cluster(drift.FixFixWorkload, lines(f.inspect(f.waitedFor())...),
+		"The sync waits for this one to become healthy before it applies the next wave: fix it, or take it out of the early wave when nothing depends on it.")}
+}
+
+func (f *fixer) inProgress() []drift.Fix {
+	return []drift.Fix{f.operation(drift.FixWait, lines(f.argocd("wait", "--operation", "--timeout=600")), "A sync is under way: what differs now may not differ when it is done.")}
+}
+
+func (f *fixer) generation() []drift.Fix {
+	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+note("when it is fixed in Git: "+f.argocd("get", "--hard-refresh")),
+		"Nothing can be rendered, so that there is nothing to compare or to sync; what is live stays as it is.")}
+}
+
+func (f *fixer) emptyGuard() []drift.Fix {
+	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+note("look at path, include, values and generators of the source; then: "+f.argocd("get", "--hard-refresh")),
+		"Nothing is rendered, which is seldom meant: the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant.")}
+}
+
+func (f *fixer) gaveUp() []drift.Fix {
+	again := f.operation(drift.FixSync, lines(f.argocd("sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is fixed, a sync by hand starts it.")
+	terminate := f.operation(drift.FixTerminateAndResync, lines(f.argocd("terminate-op"), f.argocd("sync")), "Ends the operation that still retries an old revision, and syncs the current one.")
+	if f.claim.sync == drift.Waits {
+		return []drift.Fix{terminate}
+	}
+	return []drift.Fix{again}
+}
+
+func (f *fixer) denied() []drift.Fix {
+	if said := strings.Join(f.claim.evidence, "\n"); mentions(said, []string{"failed calling webhook"}) && !mentions(said, []string{"denied the request"}) {
+		return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Repair the webhook (its Service, its certificate), then sync again; the manifest may be fine:"),
+			"The API server could not ask the webhook, and was told to refuse then; no policy has judged the manifest yet.")}
+	}
+	return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Change "+f.ref().Words()+" so that it satisfies what refused it:"),
+		"A policy or quota refused the request; a sync fails until the manifest satisfies it, or its owner makes an exception.")}
+}
+
+func (f *fixer) deletion() []drift.Fix {
+	ref := f.ref()
+	r := f.subject()
+	if r == nil && ref.Kind == "Application" {
+		r = &resource{situation: f.situation, ref: ref, live: f.snapshot.Application}
+	}
+	if r != nil && ref.Namespace != "" && object.Text(r.live, "metadata", "deletionTimestamp") == "" {
+		// Not the object itself is being deleted, but what holds it.
+		ref, r = drift.ResourceRef{Kind: "Namespace", Name: ref.Namespace}, nil
+	}
+	commands := []string{kubectl(ref, "get", "--output=jsonpath={.metadata.finalizers}{\"\\n\"}{.status.conditions}{\"\\n\"}")}
+	why := "Finalizers hold the deletion until their controllers have cleaned up: first see that those run and what their logs say. Removing a finalizer by hand leaves behind what it guards."
+	if ref.Kind == "Namespace" && ref.Group == "" {
+		commands = append(commands,
+			"kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 "+command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name))
+		return []drift.Fix{f.cluster(drift.FixClearFinalizer, lines(commands...), "A namespace ends when the last object in it is gone: the list shows what is left, and whose finalizers hold it. "+why)}
+	}
+	if r != nil && len(object.List(r.live, "metadata", "finalizers")) > 0 {
+		patch := &jsonPatch{}
+		patch.test("/metadata/finalizers", r.live["metadata"].(map[string]any)["finalizers"]) //nolint:forcetypeassert // list found it
+		patch.remove("/metadata/finalizers")
+		commands = append(commands, note("only when their controllers will never run again:"), kubectl(ref, "patch", "--type=json", patch.text()))
+	}
+	return []drift.Fix{f.cluster(drift.FixClearFinalizer, lines(commands...), why)}
+}
+
+// installedVersion is in the message of a sync that found another version served.
+var installedVersion = regexp.MustCompile(`Version "([a-z0-9]+)" of \S+ is installed`)
+
+// newerVersion is an apiVersion of the kind that the cluster serves.
+func (f *fixer) newerVersion() (string, bool) {
+	r := f.subject()
+	if r == nil {
+		return "", false
+	}
+	if match := installedVersion.FindStringSubmatch(strings.Join(f.claim.evidence, "\n")); match != nil {
+		if r.ref.Group == "" {
+			return match[1], true
+		}
+		return r.ref.Group + "/" + match[1], true
+	}
+	given := object.Text(r.target, "apiVersion")
+	if live := object.Text(r.live, "apiVersion"); live != "" && live != given {
+		return live, true
+	}
+	crd, found := f.crd(r.ref.Group, r.ref.Kind)
+	if !found {
+		return "", false
+	}
+	for _, version := range slices.Backward(object.List(crd, "spec", "versions")) {
+		name := r.ref.Group + "/" + object.Text(version, "name")
+		if served, _ := object.At(version, "served"); served == true && name != given {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+func (f *fixer) migrateVersion() []drift.Fix {
+	why := "The cluster no longer serves the apiVersion of the manifest. Newer versions may have renamed fields: kubectl convert shows what becomes of them."
+	if version, found := f.newerVersion(); found {
+		changes := []change{{path: []pathStep{{field: "apiVersion"}}, value: version}}
+		return []drift.Fix{{Kind: drift.FixMigrateAPIVersion, Where: drift.InGit, Snippet: fragment(f.ref(), version, changes), Why: why}}
+	}
+	return []drift.Fix{f.advice(drift.FixMigrateAPIVersion, f.told("Change the apiVersion of "+f.ref().Words()+" to one that the cluster serves (kubectl api-resources shows them):"), why)}
+}
+
+func (f *fixer) mergeKey() []drift.Fix {
+	return []drift.Fix{
+		f.operation(drift.FixReplaceResource, lines(f.syncOne("--replace")),
+			"The lists cannot be merged, as their keys clash; a replacement writes Git's object as a whole, so that what only live has is lost.", f.losses()),
+		f.annotated(drift.FixReplaceResource, map[string]string{syncOptionsAnnotation: "Replace=true"}, "The same for every sync of this object, where the clash comes back."),
+	}
+}
+
+func (f *fixer) invalidManifest() []drift.Fix {
+	return []drift.Fix{f.advice(drift.FixFixManifestType, f.told("Correct the manifest of "+f.ref().Words()+":"), "The API server does not take the manifest: a text where a number belongs, a wrong indentation, or fields that exclude one another.")}
+}
+
+func (f *fixer) controllerStale() []drift.Fix {
+	return []drift.Fix{f.cluster(drift.FixFixArgocdController, lines(
+		note("in the cluster and namespace that Argo CD runs in:"),
+		"kubectl get pods --namespace=argocd --selector=app.kubernetes.io/name=argocd-application-controller",
+		"kubectl logs --namespace=argocd --tail=200 statefulset/argocd-application-controller",
+		"kubectl rollout restart --namespace=argocd statefulset/argocd-application-controller"),
+		"The status is old, because the application controller does not get to this Application: its logs say why (memory, a cluster out of reach, a wrong shard). A restart helps where it hangs.")}
+}
+
+func (f *fixer) unhealthy() []drift.Fix {
+	commands := []string{}
+	for _, status := range f.app.Status.Resources {
+		if status.Health != nil && (status.Health.Status == "Degraded" || status.Health.Status == "Progressing" || status.Health.Status == "Missing") && len(commands) < maxTold {
+			ref := drift.ResourceRef{Group: status.Group, Kind: status.Kind, Namespace: status.Namespace, Name: status.Name}
+			commands = append(commands, f.inspect(f.find(ref))...)
+		}
+	}
+	if len(commands) == 0 {
+		commands = f.inspect(f.subject())
+	}
+	return []drift.Fix{f.cluster(drift.FixFixWorkload, lines(commands...), "Nothing differs from Git, so that no sync helps: what Git says does not get healthy.")}
+}
+
+func (f *fixer) nothing() []drift.Fix {
+	return []drift.Fix{f.none("Git and live agree.")}
+}
+
+// unexplained offers what is always possible, where fields differ.
+func (f *fixer) unexplained() []drift.Fix {
+	if len(f.fields) == 0 || f.r.live == nil {
+		return []drift.Fix{f.operation(drift.FixDecideCommitOrSync, f.told()+"\n"+lines(f.argocd("get", "--show-operation")), "What Argo CD reports is not known here: read it first.")}
+	}
+	return append(f.manualEdit(), f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields, "As long as nobody knows why it differs, this hides it."))
+}

@@ -1,0 +1,24 @@
+package classify
+
+import (
+	"testing"
+	"time"
+)
+
+// TestSelectsIsBounded holds that a jq path which names places without end is stopped
+// at their number, and not at its time.
+func TestSelectsIsBounded(t *testing.T) {
+	s, _ := arrange(t, parseYAML(t, workload))
+	e := s.expression("repeat(.)")
+	if e.err != nil {
+		t.Fatal(e.err)
+	}
+	began := time.Now()
+	places, err := selects(t.Context(), e.code, map[string]any{})
+	if err != nil || len(places) != maxSelected {
+		t.Errorf("%d places after %v: %v, want %d", len(places), time.Since(began), err, maxSelected)
+	}
+	if s.expression("repeat(.)") != e {
+		t.Error("it is compiled anew")
+	}
+}

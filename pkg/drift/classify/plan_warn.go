@@ -1,0 +1,51 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+)
+
+// maxUsers is how many of those that refer to a leftover a finding names.
+const maxUsers = 5
+
+// warnUsed says in the findings about leftovers, and in their fixes, who in the
+// snapshot still refers to them: a prune would break it.
+func (s *situation) warnUsed(report *drift.Report) {
+	leftovers := leftoversOf(s.snapshot, report)
+	if len(leftovers) == 0 {
+		return
+	}
+	users := usersOf(s.snapshot, leftovers)
+	keepUsed(leftovers, users)
+	used := map[drift.Key]string{}
+	for i, l := range leftovers {
+		var who []string
+		for _, u := range users[i] {
+			if reason := u.who + " " + u.how; slices.Contains(l.reasons, reason) && !slices.Contains(who, reason) {
+				who = append(who, reason)
+			}
+		}
+		if len(who) > maxUsers {
+			who = append(who[:maxUsers], "and "+plural(len(who)-maxUsers, "other"))
+		}
+		if len(who) > 0 {
+			used[drift.KeyOf(l.ref)] = "still in use: " + strings.Join(who, "; ")
+		}
+	}
+	for i := range report.Findings {
+		f := &report.Findings[i]
+		said := used[drift.KeyOf(f.Resource)]
+		if said == "" || f.Mechanism != drift.PendingPrune && f.Mechanism != drift.PruneProtected {
+			continue
+		}
+		f.Evidence = append(f.Evidence, said)
+		for j := range f.Fixes {
+			if fix := &f.Fixes[j]; fix.Kind == drift.FixPruneAfterReview {
+				fix.Why = "Do not prune it yet, it is " + said + ". Take the reference away first. " + fix.Why
+				fix.Snippet = note("Do not run this yet: it is "+said) + "\n" + fix.Snippet
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package classify
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// edited returns the document with the changes made in it, and whether all of them
+// found their place. The document itself stays: what lies on a change's path is
+// copied. git tells that the document is what Git renders, so that list items are
+// where Git has them.
+func edited(document object.Object, changes []change, git bool) (object.Object, bool) {
+	var result any = document
+	// Items are removed from the last to the first, so that none moves before its turn.
+	for _, c := range slices.Backward(changes) {
+		done := false
+		if result, done = changed(result, c.path, c, git); !done {
+			return nil, false
+		}
+	}
+	made, ok := result.(map[string]any)
+	return made, ok
+}
+
+// changed makes one change at the path below the node.
+func changed(node any, path []pathStep, c change, git bool) (any, bool) {
+	if len(path) == 0 {
+		return c.value, !c.remove
+	}
+	step := path[0]
+	if step.item {
+		return changedItem(node, path, c, git)
+	}
+	holder, ok := node.(map[string]any)
+	if !ok && node != nil {
+		return nil, false
+	}
+	copied := maps.Clone(holder)
+	if copied == nil {
+		copied = map[string]any{}
+	}
+	if len(path) == 1 && c.remove {
+		delete(copied, step.field)
+		return copied, true
+	}
+	below, done := changed(copied[step.field], path[1:], c, git)
+	copied[step.field] = below
+	return copied, done
+}
+
+func changedItem(node any, path []pathStep, c change, git bool) (any, bool) {
+	items, ok := node.([]any)
+	if !ok && node != nil {
+		return nil, false
+	}
+	step := path[0]
+	index := step.index
+	if git {
+		index = step.inGit
+	}
+	missing := index < 0 || index >= len(items)
+	copied := slices.Clone(items)
+	switch {
+	case len(path) == 1 && c.remove:
+		if missing {
+			return copied, true
+		}
+		return slices.Delete(copied, index, index+1), true
+	case missing && (len(path) == 1 || step.identity != nil):
+		if len(path) == 1 {
+			return append(copied, c.value), true
+		}
+		item := map[string]any{}
+		for _, key := range step.identity {
+			item[key.name] = key.value
+		}
+		below, done := changed(item, path[1:], c, git)
+		return append(copied, below), done
+	case missing:
+		return nil, false
+	}
+	below, done := changed(copied[index], path[1:], c, git)
+	copied[index] = below
+	return copied, done
+}
+
+// Rules are the entries of ignoreDifferences that the edit adds to the Application.
+func (e *edit) Rules() []v1alpha1.ResourceIgnoreDifferences { return slices.Clone(e.ignores) }
+
+// Edited returns the manifest as it is after the edit, and whether it is one of the
+// manifest that can be made so. It does not change the manifest.
+func (e *edit) Edited(manifest map[string]any) (map[string]any, bool) {
+	if len(e.changes) == 0 {
+		return nil, false
+	}
+	return edited(manifest, e.changes, true)
+}

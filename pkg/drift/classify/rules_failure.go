@@ -1,0 +1,340 @@
+package classify
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
+	quantities "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// failureMark tells what refused an object by the words of the API server, of
+// kubectl and of Argo CD.
+type failureMark struct {
+	mechanism drift.Mechanism
+	words     []string
+}
+
+// failureMarks are asked in this order: who spoke comes before what was said, for
+// a webhook may say anything.
+var failureMarks = []failureMark{
+	{drift.AnnotationTooLong, []string{"metadata.annotations: too long"}},
+	{drift.ProjectNotPermitted, []string{"is not permitted in project"}},
+	{drift.AdmissionDenied, []string{"admission webhook", "denied the request", "exceeded quota", "violates podsecurity", "validatingadmissionpolicy", "failed calling webhook", "maximum cpu usage", "minimum cpu usage", "maximum memory usage", "minimum memory usage", "must specify limits", "must specify requests", "failed quota"}},
+	{drift.DeletionStuck, []string{"because it is being terminated", "object is being deleted"}},
+	{drift.MissingDependency, []string{"namespaces \"", "namespace \""}},
+	{drift.ResourceVersionInGit, []string{"resourceversion should not be set", "resourceversion: invalid value", "the object has been modified", "precondition failed: uid", "field is immutable: uid", "metadata.uid: invalid value"}},
+	{drift.RemovedAPIVersion, []string{"could not find version"}},
+	{drift.MissingCRD, []string{"no matches for kind", "could not find the requested resource", "the kubernetes api could not find", "ensure crds are installed first", "\"\" not found"}},
+	{drift.ImmutableField, []string{"is immutable", "are immutable", "immutable field", "updates to statefulset spec for fields other than", "cannot change roleref", "may not change once set", "may not be changed in an update", "updates to parameters are forbidden", "updates to provisioner are forbidden", "updates to reclaimpolicy are forbidden", "pod updates may not change fields other than", "field can not be less than", "spec is immutable", "cannot be changed", "immutable after creation", "immutable"}},
+	{drift.MergeKeyConflict, []string{"duplicate value", "duplicate nodeport", "port is already allocated", "setelementorder", "may not specify more than 1 volume type"}},
+	{drift.InvalidManifest, []string{"is invalid:", "unable to decode", "cannot unmarshal", "error validating", "validationerror", "failed to create typed patch", "field not declared in schema", "unknown field", "strict decoding", "expected numeric", "unrecognized type", "cannot be handled as", "required value", "unsupported value", "must be of type", "cannot convert", "couldn't create patch", "cannot create patch", "unable to convert", "error converting yaml", "does not match the namespace", "unable to parse", "invalid object", "invalid value", "in body must be"}},
+	{drift.AdmissionDenied, []string{"is forbidden:"}},
+}
+
+// failureOf tells what made the API server or Argo CD refuse an object. Unexplained
+// stands for a message that none of the marks knows.
+func failureOf(message string) drift.Mechanism {
+	// kubectl puts the patch before the reason, in which any word may stand.
+	if i := strings.LastIndex(message, "error when "); i >= 0 {
+		message = message[i:]
+	}
+	message = strings.ToLower(message)
+	for _, mark := range failureMarks {
+		for _, words := range mark.words {
+			if !strings.Contains(message, words) {
+				continue
+			}
+			if mark.mechanism == drift.MissingDependency && !strings.Contains(message, "not found") {
+				continue
+			}
+			return mark.mechanism
+		}
+	}
+	return drift.Unexplained
+}
+
+// passingMarks are the words of failures that pass by themselves: of the network,
+// of an API server that is away or busy, of credentials.
+var passingMarks = []string{
+	"i/o timeout", "connection refused", "connection reset", "no such host", "no route to host", "tls handshake", "unexpected eof", "context deadline exceeded",
+	"context canceled", "request timed out", "request timeout", "timed out", "timeout exceeded", "too many requests", "try again later", "the server is currently unable",
+	"etcdserver:", "provide credentials", "unauthorized", "service unavailable", "internal error occurred: resource quota evaluation timed out", "leader changed",
+	"unable to connect", "dial tcp", "broken pipe", "http2:", "operation terminated", "x509:", "transport is closing", "nil pointer",
+}
+
+// passing reports whether a failure says nothing about the object. What a webhook
+// or a policy refused is never passing; that a webhook could not be reached is.
+func passing(message string) bool {
+	return unreached(message) || mentions(message, passingMarks) && failureOf(message) != drift.AdmissionDenied
+}
+
+// unreachedMarks are the words of a webhook that did not answer. A certificate that
+// is not trusted is not among them: that does not pass by itself.
+var unreachedMarks = []string{
+	"connection refused", "connection reset", "no endpoints available", "i/o timeout", "context deadline exceeded", "timed out", "no route to host", "eof",
+	"too many requests", "service unavailable", "tls handshake timeout",
+}
+
+// unreached reports whether the API server could not reach a webhook, which then
+// decided nothing.
+func unreached(message string) bool {
+	return mentions(message, []string{"failed calling webhook", "failed to call webhook"}) && mentions(message, unreachedMarks) && !mentions(message, []string{"denied the request"})
+}
+
+// overcome reports whether what a failure missed is there by now: the CRD with the
+// version, or the namespace.
+func (r *resource) overcome(message string) bool {
+	switch mechanism := failureOf(message); {
+	case mechanism == drift.MissingCRD && r.target != nil:
+		crd, found := r.situation.crd(r.ref.Group, r.ref.Kind)
+		return found && slices.Contains(servedVersions(crd), drift.RefOf(r.target).Version)
+	case mechanism == drift.AdmissionDenied:
+		return r.quotaHasRoom(message)
+	case mechanism == drift.MissingDependency && r.ref.Namespace != "":
+		for _, namespace := range r.situation.related.of("", "Namespace") {
+			if object.Text(namespace, "metadata", "name") == r.ref.Namespace && object.Text(namespace, "metadata", "deletionTimestamp") == "" {
+				return true
+			}
+		}
+		return slices.ContainsFunc(r.situation.resources, func(other *resource) bool {
+			return other.live != nil && object.Text(other.live, "metadata", "namespace") == r.ref.Namespace
+		})
+	}
+	return false
+}
+
+var quotaExceeded = regexp.MustCompile(`exceeded quota: ([^,]+), requested: ([^=]+)=([^,]+)`)
+
+// quotaHasRoom reports whether the quota that a refusal names has room by now for
+// what was asked.
+func (r *resource) quotaHasRoom(message string) bool {
+	found := quotaExceeded.FindStringSubmatch(message)
+	if found == nil {
+		return false
+	}
+	asked, err := quantities.ParseQuantity(found[3])
+	if err != nil {
+		return false
+	}
+	for _, quota := range r.situation.related.of("", "ResourceQuota") {
+		if object.Text(quota, "metadata", "name") != found[1] || object.Text(quota, "metadata", "namespace") != r.ref.Namespace {
+			continue
+		}
+		hard, errHard := quantities.ParseQuantity(object.Text(quota, "status", "hard", found[2]))
+		used, errUsed := quantities.ParseQuantity(object.Text(quota, "status", "used", found[2]))
+		if errHard == nil && errUsed == nil {
+			used.Add(asked)
+			return used.Cmp(hard) <= 0
+		}
+	}
+	return false
+}
+
+// failure is what the last sync said about a resource.
+type failure struct {
+	message string
+	// current tells that it was said about the revision that is compared now.
+	current bool
+}
+
+// failure returns what the last sync, or its last attempt, said when it could not
+// apply the resource: the resource's own result, else the operation's message or
+// Argo CD's condition where those name the object.
+// Source: gitops-engine sync_context.go, setOperationFailed.
+func (r *resource) failure() (failure, bool) {
+	op := r.situation.app.Status.OperationState
+	if op == nil {
+		return failure{}, false
+	}
+	current := syncedRevision(op) == "" || syncedRevision(op) == r.situation.revision()
+	if r.result != nil {
+		refused := r.result.Status == synccommon.ResultCodeSyncFailed && r.result.HookType == "" && !passing(r.result.Message) && !r.overcome(r.result.Message)
+		return failure{r.result.Message, current}, refused
+	}
+	if !failing(op) {
+		return failure{}, false
+	}
+	texts := append([]string{op.Message}, r.situation.conditions(v1alpha1.ApplicationConditionSyncError)...)
+	for _, said := range texts {
+		if part, found := partAbout(said, r.ref); found && !passing(part) && !r.overcome(part) {
+			return failure{part, current}, true
+		}
+	}
+	return failure{}, false
+}
+
+// maxMessage is the length in bytes up to which a message is searched for the
+// names of objects, of which there may be many.
+const maxMessage = 64 << 10
+
+// partAbout cuts from an operation's message, which joins those of several
+// resources, the part that names the object: Kind.group "name" or kinds.group "name".
+func partAbout(message string, ref drift.ResourceRef) (string, bool) {
+	if ref.Name == "" || ref.Kind == "" || len(message) > maxMessage {
+		return "", false
+	}
+	quoted := `"` + ref.Name + `"`
+	for from := 0; ; {
+		i := strings.Index(message[from:], quoted)
+		if i < 0 {
+			return "", false
+		}
+		i += from
+		words := strings.Fields(message[:i])
+		if len(words) > 0 && namesKind(words[len(words)-1], ref) {
+			start := i - len(words[len(words)-1]) - 1
+			if cut := strings.LastIndex(message[:i], ",error when"); cut >= 0 {
+				start = cut + 1
+			}
+			part := message[max(0, start):]
+			if end := strings.Index(part[len(quoted):], ",error when"); end >= 0 {
+				part = part[:len(quoted)+end]
+			}
+			return part, true
+		}
+		from = i + len(quoted)
+	}
+}
+
+// namesKind reports whether a word is the kind, its plural or either with its group.
+func namesKind(word string, ref drift.ResourceRef) bool {
+	name, group, _ := strings.Cut(strings.ToLower(word), ".")
+	kind := strings.ToLower(ref.Kind)
+	if group != "" && group != strings.ToLower(ref.Group) {
+		return false
+	}
+	return name == kind || name == kind+"s" || name == kind+"es" || strings.TrimSuffix(kind, "y")+"ies" == name
+}
+
+// mechanismOf tells what the failure of this very resource is. Words that several
+// causes share are told apart by the object.
+func (r *resource) mechanismOf(f failure) drift.Mechanism {
+	mechanism := failureOf(f.message)
+	if mechanism == drift.ResourceVersionInGit && !r.pinsVersion() {
+		// Two writers at the same moment conflict too; that is over by the next attempt.
+		return drift.Unexplained
+	}
+	if mechanism == drift.MissingCRD && r.servedOtherwise() != "" {
+		return drift.RemovedAPIVersion
+	}
+	return mechanism
+}
+
+// pinsVersion reports whether Git renders what only the API server may set.
+func (r *resource) pinsVersion() bool {
+	return object.Text(r.target, "metadata", "resourceVersion") != "" || object.Text(r.target, "metadata", "uid") != ""
+}
+
+// servedOtherwise tells how the cluster is known to serve the kind of a target
+// whose version it does not serve: by the CRD's other versions, by a live object of
+// the same kind, or because the kind is Kubernetes' own. "" when it is not known.
+func (r *resource) servedOtherwise() string {
+	wanted := r.ref
+	if r.target != nil {
+		wanted = drift.RefOf(r.target)
+	}
+	if crd, found := r.situation.crd(wanted.Group, wanted.Kind); found {
+		served := servedVersions(crd)
+		if len(served) > 0 && !slices.Contains(served, wanted.Version) {
+			return fmt.Sprintf("the CRD serves %s, not %s", strings.Join(served, ", "), wanted.Version)
+		}
+		return ""
+	}
+	for kind := range builtInTypes() {
+		if kind.Group == wanted.Group && kind.Kind == wanted.Kind {
+			return fmt.Sprintf("%s is Kubernetes' own, so another version of it is served", wanted.Kind)
+		}
+	}
+	if version := r.servedVersion(wanted); version != "" {
+		return fmt.Sprintf("an object of the kind is live as %s, not as %s", version, wanted.Version)
+	}
+	return ""
+}
+
+// servedVersion is another version in which the snapshot holds a live object of the
+// kind; "" when there is none.
+func (r *resource) servedVersion(wanted drift.ResourceRef) string {
+	for _, other := range r.situation.byKind(wanted.Group, wanted.Kind) {
+		if version := drift.RefOf(other.live).Version; other.live != nil && version != wanted.Version {
+			return version
+		}
+	}
+	return ""
+}
+
+// servedVersions are the versions of a CRD that are served.
+func servedVersions(crd object.Object) []string {
+	var served []string
+	for _, version := range object.List(crd, "spec", "versions") {
+		if on, _ := object.At(version, "served"); on == true {
+			served = append(served, object.Text(version, "name"))
+		}
+	}
+	if len(served) == 0 {
+		if only := object.Text(crd, "spec", "version"); only != "" {
+			served = append(served, only)
+		}
+	}
+	return served
+}
+
+// failureSync is what a sync comes to that meets the same refusal.
+func failureSync(mechanism drift.Mechanism) drift.Sync {
+	if mechanism == drift.ProjectNotPermitted {
+		return drift.Blocked
+	}
+	return drift.WillFail
+}
+
+// failedClaim is the claim that a failure makes.
+func (r *resource) failedClaim(f failure) claim {
+	c := claim{mechanism: r.mechanismOf(f), confidence: drift.Certain, evidence: []string{"the last sync failed here: " + r.quote(f.message)}}
+	c.sync = failureSync(c.mechanism)
+	if !f.current {
+		c.confidence = drift.Possible
+		c.evidence = append(c.evidence, fmt.Sprintf("that was at revision %s; the comparison is with %s", short(syncedRevision(r.situation.app.Status.OperationState)), short(r.situation.revision())))
+	}
+	if c.mechanism == drift.Unexplained {
+		c.summary = "The last sync of the resource failed for a reason that no rule knows."
+		c.confidence = drift.Possible
+	}
+	if c.mechanism == drift.RemovedAPIVersion {
+		if how := r.servedOtherwise(); how != "" {
+			c.evidence = append(c.evidence, how)
+		}
+	}
+	if c.mechanism == drift.ImmutableField {
+		r.recreates(&c)
+	}
+	return c
+}
+
+// quote quotes a message about the resource; one about a Secret may hold its values.
+func (r *resource) quote(message string) string {
+	if r.isSecret() {
+		head, _, _ := strings.Cut(message, "\n")
+		return secretValues.ReplaceAllString(r.situation.quote(head), "(hidden)")
+	}
+	return r.situation.quote(message)
+}
+
+// secretValues are the parts of a message that may be values.
+var secretValues = regexp.MustCompile("\"[^\"]{0,400}\"?|`[^`]*`|'[^']*'|\\{.*")
+
+// recreates corrects the effect where the sync replaces what it cannot change: with
+// Force=true kubectl deletes the object and makes a new one.
+func (r *resource) recreates(c *claim) {
+	if r.live == nil || !hasOption(r.target, syncOptionsAnnotation, "Force=true") || r.syncsServerSide() {
+		return
+	}
+	c.sync = drift.Destructive
+	c.evidence = append(c.evidence, "Force=true is set: the sync deletes the object and creates it anew")
+	c.loss = append(c.loss, r.ref.Words()+" is deleted with what it holds, and created anew")
+}

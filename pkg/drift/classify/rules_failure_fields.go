@@ -1,0 +1,246 @@
+package classify
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// failedApply answers for the differences that the last sync could not apply, or
+// that the next one foreseeably cannot: immutable fields, conflicting list keys, a
+// resourceVersion in Git, an annotation that gets too long.
+// Evidence: the resource's result of the last sync, or the operation's message that
+// names it; without any, the rules of the API for the fields that differ.
+// Counter-evidence: the last sync applied the resource. Sources: #12439, #14910,
+// #1068, #5882 (immutable); #8128, #5704 (too long); #4864, #24704 (list keys).
+func failedApply(r *resource, open []*difference) []claim {
+	if f, found := r.failure(); found {
+		c := r.failedClaim(f)
+		named := r.named(f.message, open)
+		if f.current || len(named) > 0 {
+			c.differences = r.together(named, open)
+			return []claim{c}
+		}
+	}
+	for _, foresee := range []func(*resource, []*difference) (claim, bool){
+		removedVersion, resourceVersionInGit, mergeKeyConflict, immutableField, annotationTooLong,
+	} {
+		if c, found := foresee(r, open); found {
+			c.differences = r.together(c.differences, open)
+			return []claim{c}
+		}
+	}
+	return nil
+}
+
+// fieldPath finds the paths of fields in a message of the API server, such as
+// "spec.ports[1].name: Duplicate value".
+var fieldPath = regexp.MustCompile(`(?:^|[\s\[,(])([a-zA-Z][\w.\[\]"/-]*): (?:Invalid value|Forbidden|Duplicate value|Required value|Unsupported value|Too long|Too many)`)
+
+// named are the differences at the fields that a message names.
+func (r *resource) named(message string, open []*difference) []*difference {
+	var named []*difference
+	taken := map[*difference]bool{}
+	for _, match := range fieldPath.FindAllStringSubmatch(message, 20) {
+		steps := pathSteps(match[1])
+		for _, d := range open {
+			if within(steps, d.steps) && !taken[d] {
+				taken[d] = true
+				named = append(named, d)
+			}
+		}
+	}
+	if fixed := r.immutable(named); len(fixed) > 0 {
+		return fixed
+	}
+	return named
+}
+
+// together are the differences that stay as they are because of one refusal: those
+// that it is about, and all that Git changed in the same object, for an object is
+// applied as a whole. What somebody else changed live has a cause of its own. When
+// nothing else is left, the refusal is about everything.
+func (r *resource) together(about, open []*difference) []*difference {
+	meant := make(map[*difference]bool, len(about))
+	for _, d := range about {
+		meant[d] = true
+	}
+	var taken []*difference
+	for _, d := range open {
+		if meant[d] || r.changedByGit(d) {
+			taken = append(taken, d)
+		}
+	}
+	if len(taken) == 0 {
+		return open
+	}
+	return taken
+}
+
+// changedByGit reports whether nobody but Argo CD wrote the live side of the
+// difference, so that it is Git's side that moved.
+func (r *resource) changedByGit(d *difference) bool {
+	if r.lastApplied != nil && d.inApplied == d.inLive && equal(d.applied, d.live) {
+		return true
+	}
+	role := r.writersOf(d).role
+	return role == nobody || role == argo
+}
+
+// pathSteps splits "spec.ports[1].name"; of a list only its own name is kept, for
+// the index is that of the merged list.
+func pathSteps(path string) []string {
+	path, _, _ = strings.Cut(path, "[")
+	return strings.Split(path, ".")
+}
+
+// within reports whether one path begins with the other.
+func within(a, b []string) bool {
+	n := min(len(a), len(b))
+	return n > 0 && slices.Equal(a[:n], b[:n])
+}
+
+// serverSet reports whether the difference is at metadata that the API server sets.
+func serverSet(d *difference) bool {
+	if len(d.steps) < 2 || d.steps[0] != "metadata" || !d.inTarget {
+		return false
+	}
+	switch d.steps[1] {
+	case "resourceVersion", "uid", "generation", "selfLink", "managedFields":
+		return true
+	}
+	return false
+}
+
+// removedVersion is versionNotServed for an object that is live in another version.
+func removedVersion(r *resource, open []*difference) (claim, bool) {
+	c, found := versionNotServed(r)
+	c.mechanism, c.differences = drift.RemovedAPIVersion, open
+	return c, found
+}
+
+// resourceVersionInGit: the manifest was exported from a cluster with the marks
+// that the API server sets; the next write is refused as outdated.
+// Evidence: metadata.resourceVersion or uid is rendered and differs.
+// Counter-evidence: neither is in Git. Source: S1.7; kubernetes optimistic locking.
+func resourceVersionInGit(r *resource, open []*difference) (claim, bool) {
+	if !r.pinsVersion() {
+		return claim{}, false
+	}
+	c := claim{mechanism: drift.ResourceVersionInGit, confidence: drift.Certain, sync: drift.WillFail}
+	for _, d := range open {
+		if serverSet(d) {
+			c.differences = append(c.differences, d)
+			c.evidence = append(c.evidence, fmt.Sprintf("Git renders %s, which only the API server sets", d.pointer))
+		}
+	}
+	return c, len(c.differences) > 0
+}
+
+// mergeKeyConflict: the key by which a list of ports is merged was changed on one
+// side, so the merge keeps both items and the API server refuses two of one name.
+// Evidence: the predicted list has two items of one name or node port, which
+// neither side has. Counter-evidence: the target itself has them
+// (duplicate-list-key). Source: #4864, #24704; kubernetes/kubernetes#39188.
+func mergeKeyConflict(r *resource, open []*difference) (claim, bool) {
+	c := claim{mechanism: drift.MergeKeyConflict, confidence: drift.Likely, sync: drift.WillFail}
+	judged := map[string]string{}
+	for _, d := range open {
+		steps, found := portsAbove(d.steps)
+		if !found || r.situation.ctx.Err() != nil {
+			continue
+		}
+		held := strings.Join(steps, "\x00")
+		doubled, known := judged[held]
+		if !known {
+			doubled = doubles(r.predicted, steps)
+			if doubles(r.live, steps) != "" || doubles(r.target, steps) != "" {
+				doubled = ""
+			}
+			judged[held] = doubled
+		}
+		if doubled == "" {
+			continue
+		}
+		c.differences = append(c.differences, d)
+		c.evidence = append(c.evidence, fmt.Sprintf("merged, /%s would have two items with %s", strings.Join(steps, "/"), doubled))
+	}
+	return c, len(c.differences) > 0
+}
+
+// portsAbove is the path of the list of ports that holds the field.
+func portsAbove(steps []string) ([]string, bool) {
+	for i := len(steps) - 1; i > 0; i-- {
+		if steps[i-1] == "ports" && isIndex(steps[i]) {
+			return steps[:i], true
+		}
+	}
+	return nil, false
+}
+
+// doubles finds what two items of a list of ports share that must be unique.
+func doubles(document object.Object, steps []string) string {
+	node, _ := follow(document, document, steps)
+	items, _ := node.([]any)
+	for _, name := range []string{"name", "nodePort"} {
+		seen := map[string]bool{}
+		for _, item := range items {
+			value, found := object.At(item, name)
+			if spelled := canonical(value); found && seen[spelled] {
+				return name + " " + spelled
+			} else if found {
+				seen[spelled] = true
+			}
+		}
+	}
+	return ""
+}
+
+// maxAnnotations is the API server's limit for all annotations of an object, in bytes.
+const maxAnnotations = 256 << 10
+
+// annotationTooLong: a client-side apply writes the whole manifest into an
+// annotation, and that exceeds the limit.
+// Evidence: the rendered object is larger than the limit. Counter-evidence: the
+// sync is server-side or replaces. Source: #8128, #5704, helm-charts#1500.
+func annotationTooLong(r *resource, open []*difference) (claim, bool) {
+	if !r.tooLong() {
+		return claim{}, false
+	}
+	return claim{
+		mechanism: drift.AnnotationTooLong, differences: open, confidence: drift.Likely, sync: drift.WillFail,
+		evidence: []string{fmt.Sprintf("the rendered object has more than %d bytes, and a client-side apply keeps it in an annotation", maxAnnotations)},
+	}, true
+}
+
+// tooLong reports whether a client-side apply of the target exceeds the limit.
+func (r *resource) tooLong() bool {
+	replaces, _ := r.replaces()
+	return !replaces && !r.syncsServerSide() && size(r.target, maxAnnotations) > maxAnnotations
+}
+
+// size is at least how many bytes the value has as JSON; it stops at the limit.
+func size(value any, limit int) int {
+	total := 2
+	switch value := value.(type) {
+	case map[string]any:
+		for name, child := range value {
+			if total += len(name) + 4 + size(child, limit-total); total > limit {
+				break
+			}
+		}
+	case []any:
+		for _, child := range value {
+			if total += 1 + size(child, limit-total); total > limit {
+				break
+			}
+		}
+	case string:
+		total += len(value)
+	}
+	return total
+}

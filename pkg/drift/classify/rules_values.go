@@ -1,0 +1,231 @@
+package classify
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	quantities "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	netutils "k8s.io/utils/net"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// lastAppliedInGit: Git holds what the API server or kubectl alone should write,
+// because the manifest was exported from a cluster. Evidence: Git itself declares
+// the field.
+func lastAppliedInGit(r *resource, d *difference) (claim, bool) {
+	if !d.inGit || len(d.steps) < 2 || d.steps[0] != "metadata" {
+		return claim{}, false
+	}
+	exported := []string{"creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp"}
+	lastApplied := d.steps[1] == "annotations" && len(d.steps) == 3 && d.steps[2] == lastAppliedAnnotation
+	if !lastApplied && (!slices.Contains(exported, d.steps[1]) || object.Annotation(r.target, lastAppliedAnnotation) == "") {
+		return claim{}, false
+	}
+	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.pointer) + ", which only kubectl and the API server write: the manifest was exported from a cluster"}}, true
+}
+
+// statusInGit: Git declares a status, which a sync cannot write because status is
+// a subresource. Evidence: the field lies below /status and Git has it.
+func statusInGit(r *resource, d *difference) (claim, bool) {
+	if d.steps[0] != "status" || r.statusIsPlain() {
+		return claim{}, false
+	}
+	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.pointer) + "; a sync cannot write status, its controller does"}}, d.inGit || d.inTarget
+}
+
+// preserveUnknownFields: CRDs of v1 never keep spec.preserveUnknownFields: false.
+// Source: the API server drops the default of the field on writing.
+func preserveUnknownFields(r *resource, d *difference) (claim, bool) {
+	found := r.ref.Group == "apiextensions.k8s.io" && r.ref.Kind == "CustomResourceDefinition" && d.pointer == "/spec/preserveUnknownFields"
+	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"the API server drops preserveUnknownFields: false from CRDs"}}, found && !d.inLive
+}
+
+// aggregatedClusterRole: the rules of a ClusterRole with an aggregationRule are
+// written by kube-controller-manager from the roles that it selects.
+func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
+	if r.ref.Group != "rbac.authorization.k8s.io" || r.ref.Kind != "ClusterRole" || d.steps[0] != "rules" {
+		return claim{}, false
+	}
+	_, live := object.At(r.live, "aggregationRule")
+	_, target := object.At(r.target, "aggregationRule")
+	if !live && !target {
+		return claim{}, false
+	}
+	c := claim{confidence: drift.Likely, sync: drift.FightsController, evidence: []string{"the ClusterRole has an aggregationRule, so kube-controller-manager fills its rules from the roles that it selects"}}
+	if w := r.writersOf(d); w.role == controller {
+		c.confidence = drift.Certain
+		c.evidence = append(c.evidence, string(d.pointer)+" was written by "+by(w.last))
+	}
+	return c, true
+}
+
+// quantityFormat: both values are the same amount in another spelling ("1000m" and
+// "1"). Kubernetes' own kinds are normalised by Argo CD unless the object has an
+// unknown field; custom kinds never are. Counter-evidence: a person wrote another
+// amount (then the amounts differ), or the field is text that merely looks like one.
+func quantityFormat(r *resource, d *difference) (claim, bool) {
+	if !d.inLive || !d.inTarget || !amounts(d.steps) || hugeExponent(plain(d.live)) || hugeExponent(plain(d.target)) {
+		return claim{}, false
+	}
+	live, errLive := quantities.ParseQuantity(plain(d.live))
+	target, errTarget := quantities.ParseQuantity(plain(d.target))
+	if errLive != nil || errTarget != nil || live.Cmp(target) != 0 {
+		return claim{}, false
+	}
+	found, known := r.shape()
+	if known {
+		found, known = found.at(d.steps)
+	}
+	typed := known && (found.quantity() || found.intOrString())
+	if !typed && (known && found.goType != nil || !hasUnit(d.live) && !hasUnit(d.target)) {
+		return claim{}, false // 1.1 and 1.10 are two versions
+	}
+	return claim{confidence: drift.Certain, sync: drift.HarmlessFlap, evidence: []string{
+		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same quantity",
+	}}, true
+}
+
+// hasUnit reports whether a value is spelled as nothing but a quantity is: with a unit.
+func hasUnit(value any) bool {
+	spelled := plain(value)
+	return spelled != "" && strings.ContainsAny(spelled[len(spelled)-1:], "munkKMGTPEi")
+}
+
+// amounts reports whether a field can hold a quantity: text in metadata or of a
+// ConfigMap is never one.
+func amounts(steps []string) bool {
+	return steps[0] != "metadata" && steps[0] != "data" && !slices.Contains(steps, "annotations") && !slices.Contains(steps, "labels")
+}
+
+func plain(value any) string {
+	if spelled, ok := value.(string); ok {
+		return spelled
+	}
+	if isNumber(value) {
+		return canonical(value)
+	}
+	return ""
+}
+
+// valueCanonicalised: both values mean the same: durations, times, IP addresses,
+// host names in another case, numbers and texts of one number, white space at the
+// end. Counter-evidence: data of ConfigMaps and Secrets, where every byte counts,
+// and a person as the last writer.
+func valueCanonicalised(r *resource, d *difference) (claim, bool) {
+	if !d.inLive || !d.inTarget || !amounts(d.steps) || r.ref.Group == "" && (r.ref.Kind == "ConfigMap" || r.ref.Kind == "Secret") {
+		return claim{}, false
+	}
+	as, same := sameMeaning(plain(d.live), plain(d.target))
+	w := r.writersOf(d)
+	if !same {
+		return claim{}, false
+	}
+	c := claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{
+		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same " + as,
+	}}
+	if w.role != nobody && !w.argo {
+		c.sync = drift.HarmlessFlap
+		c.evidence = append(c.evidence, "the live spelling was written by "+by(w.last))
+	}
+	return c, true
+}
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9*]([A-Za-z0-9.-]*[A-Za-z0-9])?\.?$`)
+
+// sameMeaning says as what two different texts are equal: a live one, and Git's.
+func sameMeaning(a, b string) (string, bool) {
+	if a == "" || b == "" {
+		return "", false
+	}
+	var x, y metav1.Duration
+	if x.UnmarshalJSON([]byte(canonical(a))) == nil && y.UnmarshalJSON([]byte(canonical(b))) == nil && x.Duration == y.Duration {
+		return "duration", true
+	}
+	if s, errA := parseTime(a); errA == nil {
+		if t, errB := parseTime(b); errB == nil && s.Equal(&t) {
+			return "time", true
+		}
+	}
+	if s, t := netutils.ParseIPSloppy(a), netutils.ParseIPSloppy(b); s != nil && t != nil && s.Equal(t) {
+		return "IP address", true
+	}
+	if _, s, errA := netutils.ParseCIDRSloppy(a); errA == nil {
+		if _, t, errB := netutils.ParseCIDRSloppy(b); errB == nil && s.String() == t.String() {
+			return "network", true
+		}
+	}
+	// Only what has a dot is for sure the name of a host, and live has it in lower case.
+	if hostName.MatchString(a) && hostName.MatchString(b) && strings.Contains(a, ".") && strings.ToLower(a) == a &&
+		strings.TrimSuffix(a, ".") == strings.ToLower(strings.TrimSuffix(b, ".")) {
+		return "host name, whatever its case", true
+	}
+	if a == b {
+		return "number", true
+	}
+	if a == strings.TrimSpace(b) {
+		return "text, white space at the ends apart", true
+	}
+	return "", false
+}
+
+// listReordered: a list holds the same items on both sides in another order.
+// Evidence: the multisets of items are equal. Counter-evidence: a person or Git moved
+// an item, which somebody wants.
+func listReordered(r *resource, open []*difference) []claim {
+	moved := map[string][]*difference{}
+	judged := map[string]bool{}
+	wanted := map[string]bool{}
+	for _, d := range open {
+		// The outermost list decides: its items may hold lists themselves.
+		for i := 1; i < len(d.steps); i++ {
+			if !isIndex(d.steps[i]) {
+				continue
+			}
+			held := strings.Join(d.steps[:i], "\x00")
+			if _, known := judged[held]; !known && r.situation.ctx.Err() == nil {
+				judged[held] = permuted(r, d.steps[:i])
+			}
+			if judged[held] {
+				moved[held] = append(moved[held], d)
+				wanted[held] = wanted[held] || r.wanted(d)
+				break
+			}
+		}
+	}
+	var claims []claim
+	for _, held := range slices.Sorted(maps.Keys(moved)) {
+		for _, d := range moved[held] {
+			if !wanted[held] {
+				claims = append(claims, r.reordered(d))
+			}
+		}
+	}
+	return claims
+}
+
+func (r *resource) reordered(d *difference) claim {
+	c := r.claimOf(d, drift.Certain, drift.HarmlessFlap, "the list that holds "+string(d.pointer)+" has the same items in another order")
+	// The order of items with keys has no owner.
+	if remover, found := r.remover(); found && r.roleOf(remover) == person {
+		c = r.claimOf(d, drift.Likely, drift.OverwritesLive, c.evidence[0], "after Argo CD, the object was written by "+by(remover))
+	}
+	c.mechanism, c.differences = drift.ListReordered, []*difference{d}
+	return c
+}
+
+// permuted reports whether the list at the steps holds the same items in another order.
+func permuted(r *resource, steps []string) bool {
+	live, _ := follow(r.normalized, r.normalized, steps)
+	target, _ := follow(r.predicted, r.normalized, steps)
+	a, isList := live.([]any)
+	b, isListToo := target.([]any)
+	if !isList || !isListToo || len(a) != len(b) || len(a) < 2 {
+		return false
+	}
+	return sameTokens(spell(a), spell(b)) && !equal(live, target)
+}

@@ -1,0 +1,133 @@
+package classify
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// settings are the parsed [Settings].
+type settings struct {
+	// version is the running Argo CD's, 2.14 when the snapshot says nothing.
+	version       version
+	strategy      drift.Strategy // "" when it is to be derived
+	tracking      string
+	instanceLabel string
+	commit        commit
+	now           metav1.Time // zero when unknown
+	// argocdCM are the keys of argocd-cm.
+	argocdCM map[string]string
+}
+
+// commit is the newest one of the Application's source.
+type commit struct {
+	revision string
+	time     metav1.Time
+}
+
+// version is an Argo CD version.
+type version struct{ major, minor int }
+
+// before reports whether v is older than major.minor.
+func (v version) before(major, minor int) bool {
+	return v.major < major || v.major == major && v.minor < minor
+}
+
+const (
+	trackAnnotation         = "annotation"
+	trackLabel              = "label"
+	trackAnnotationAndLabel = "annotation+label"
+	defaultInstanceLabel    = "app.kubernetes.io/instance"
+)
+
+func parseSettings(given drift.Settings) (settings, error) {
+	parsed := settings{argocdCM: map[string]string{}}
+	for name, value := range given {
+		switch value := value.(type) {
+		case string:
+			parsed.argocdCM[name] = value
+		case bool:
+			parsed.argocdCM[name] = strconv.FormatBool(value)
+		}
+	}
+	parsed.version = parseVersion(parsed.argocdCM[drift.SettingVersion])
+	parsed.strategy = drift.Strategy(parsed.argocdCM[drift.SettingStrategy])
+	switch parsed.strategy {
+	case "", drift.Legacy, drift.StructuredMerge, drift.ServerSide:
+	default:
+		return settings{}, fmt.Errorf("%s: %q is not known; use %s, %s or %s", drift.SettingStrategy, parsed.strategy, drift.Legacy, drift.StructuredMerge, drift.ServerSide)
+	}
+	parsed.tracking = parsed.tracked()
+	parsed.instanceLabel = first(parsed.argocdCM[drift.SettingInstanceLabel], parsed.argocdCM["application.instanceLabelKey"], defaultInstanceLabel)
+	var err error
+	if parsed.now, err = parseTime(parsed.argocdCM[drift.SettingNow]); err != nil {
+		return settings{}, fmt.Errorf("%s: %w", drift.SettingNow, err)
+	}
+	last, _ := given[drift.SettingLastCommit].(map[string]any)
+	parsed.commit.revision = object.Text(last, "revision")
+	if parsed.commit.time, err = parseTime(object.Text(last, "time")); err != nil {
+		return settings{}, fmt.Errorf("%s: %w", drift.SettingLastCommit, err)
+	}
+	for _, name := range []string{drift.SettingVersion, drift.SettingStrategy, drift.SettingTracking, drift.SettingInstanceLabel, drift.SettingNow} {
+		delete(parsed.argocdCM, name)
+	}
+	return parsed, nil
+}
+
+// tracked is the tracking method: as set, else the version's default.
+func (s settings) tracked() string {
+	method := first(s.argocdCM[drift.SettingTracking], s.argocdCM["application.resourceTrackingMethod"])
+	if method != "" {
+		return method
+	}
+	if s.version.before(3, 0) {
+		return trackLabel
+	}
+	return trackAnnotation
+}
+
+// parseVersion reads "v2.14.21", "2.14" and the like; what it cannot read is taken
+// for v2.14, the version of the linked packages.
+func parseVersion(text string) version {
+	parts := strings.SplitN(strings.TrimPrefix(text, "v"), ".", 3)
+	if len(parts) >= 2 {
+		major, errMajor := strconv.Atoi(parts[0])
+		minor, errMinor := strconv.Atoi(parts[1])
+		if errMajor == nil && errMinor == nil {
+			return version{major, minor}
+		}
+	}
+	return version{2, 14}
+}
+
+// parseTime reads RFC 3339; nothing is the zero time.
+func parseTime(text string) (metav1.Time, error) {
+	var read metav1.Time
+	if text == "" {
+		return read, nil
+	}
+	quoted, err := json.Marshal(text)
+	if err == nil {
+		err = read.UnmarshalJSON(quoted)
+	}
+	if err != nil {
+		return metav1.Time{}, fmt.Errorf("%q is no RFC 3339 time", text)
+	}
+	return read, nil
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package classify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+)
+
+// failWhole gives to a claim about a write that fails what Git would change in the
+// same object: an object is written as a whole or not at all.
+func failWhole(claims []claim) []claim {
+	i := slices.IndexFunc(claims, func(c claim) bool {
+		return slices.Contains(drift.Failures, c.mechanism) && c.sync == drift.WillFail && len(c.differences) > 0
+	})
+	if i < 0 {
+		return claims
+	}
+	kept := []claim{claims[i]}
+	for j, c := range claims {
+		switch {
+		case j == i:
+		case c.mechanism == drift.GitAhead && len(c.hidden) == 0:
+			kept[0].differences = append(kept[0].differences, c.differences...)
+		default:
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// templateGeneration counts the changes of a DaemonSet's Pod template; the API server
+// keeps it.
+const templateGeneration = "/metadata/annotations/deprecated.daemonset.template.generation"
+
+// followTemplate gives the count of template changes to the claim about the template:
+// the one comes of the other.
+func followTemplate(claims []claim) []claim {
+	about := slices.IndexFunc(claims, func(c claim) bool {
+		return slices.ContainsFunc(c.differences, func(d *difference) bool { return strings.HasPrefix(string(d.pointer), "/spec/template") })
+	})
+	if about < 0 {
+		return claims
+	}
+	var counts []*difference
+	for i := range claims {
+		claims[i].differences = slices.DeleteFunc(slices.Clone(claims[i].differences), func(d *difference) bool {
+			if i == about || d.pointer != templateGeneration {
+				return false
+			}
+			counts = append(counts, d)
+			return true
+		})
+	}
+	claims[about].differences = append(claims[about].differences, counts...)
+	return slices.DeleteFunc(claims, func(c claim) bool { return len(c.differences)+len(c.hidden) == 0 })
+}
+
+// subsumed are findings that others explain: the first is left out where one of the
+// others stands.
+var subsumed = []struct {
+	mechanism drift.Mechanism
+	by        []drift.Mechanism
+}{
+	{drift.AutosyncGaveUp, append([]drift.Mechanism{drift.ProjectNotPermitted, drift.HookFailed, drift.ManifestGenerationError, drift.ComparisonErrorSchema, drift.AutosyncEmptyGuard, drift.SyncWindowBlocked}, drift.Failures...)},
+	{drift.DuplicateListKey, []drift.Mechanism{drift.ComparisonErrorSchema}},
+	{drift.SyncInProgress, []drift.Mechanism{drift.DeletionStuck, drift.HookStuck, drift.WaveBlocked, drift.ControllerStale, drift.PruneProtected, drift.SyncWindowBlocked}},
+}
+
+// subsume leaves out what other findings explain. That the workload is unhealthy is
+// said of Applications alone in which nothing else is wrong, and that an Application
+// is being deleted, or waits for a prune to be confirmed, only when none of its resources
+// says so.
+func subsume(findings []drift.Finding) []drift.Finding {
+	has := map[drift.Mechanism]int{}
+	for _, f := range findings {
+		has[f.Mechanism]++
+	}
+	loud := slices.ContainsFunc(findings, func(f drift.Finding) bool { return f.Mechanism != drift.UnhealthyNotDrift })
+	said := map[drift.Key]map[drift.Mechanism]bool{}
+	return slices.DeleteFunc(findings, func(f drift.Finding) bool {
+		if about := drift.KeyOf(f.Resource); len(f.Fields) == 0 {
+			if said[about][f.Mechanism] {
+				return true
+			}
+			if said[about] == nil {
+				said[about] = map[drift.Mechanism]bool{}
+			}
+			said[about][f.Mechanism] = true
+		}
+		for _, rule := range subsumed {
+			if f.Mechanism == rule.mechanism && slices.ContainsFunc(rule.by, func(m drift.Mechanism) bool { return has[m] > 0 }) {
+				return true
+			}
+		}
+		return f.Mechanism == drift.UnhealthyNotDrift && loud ||
+			(f.Mechanism == drift.DeletionStuck || f.Mechanism == drift.PruneProtected) && f.Resource.Kind == "Application" && f.Resource.Group == "argoproj.io" && has[f.Mechanism] > 1
+	})
+}

@@ -1,0 +1,150 @@
+package classify
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
+	openapi "github.com/google/gnostic-models/openapiv2"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/kube-openapi/pkg/util/proto"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+const kindExtension = "x-kubernetes-group-version-kind"
+
+// typesOf are the schemas that structured merge needs: those of Kubernetes' own
+// kinds by their names (Argo CD's packages hold the schemas), those of custom kinds
+// from the CRDs in the snapshot. A kind without either is merged without a schema:
+// maps by key, lists as a whole.
+func typesOf(s *situation) (*managedfields.GvkParser, error) {
+	definitions := map[string]any{}
+	for kind, name := range builtInTypes() {
+		definitions[name] = named(kind)
+	}
+	for _, kind := range s.customKinds() {
+		found, err := s.definitionsOf(kind)
+		if err != nil || len(found) == 0 {
+			definitions["moorpin.without-schema/"+kind.String()] = named(kind)
+			continue
+		}
+		maps.Copy(definitions, found)
+	}
+	document, err := json.Marshal(map[string]any{
+		"swagger": "2.0", "info": map[string]any{"title": "kinds", "version": "v1"}, "paths": map[string]any{}, "definitions": definitions,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("describe the kinds: %w", err)
+	}
+	parsed, err := openapi.ParseDocument(document)
+	if err != nil {
+		return nil, fmt.Errorf("describe the kinds: %w", err)
+	}
+	models, err := proto.NewOpenAPIData(parsed)
+	if err != nil {
+		return nil, fmt.Errorf("describe the kinds: %w", err)
+	}
+	parser, err := managedfields.NewGVKParser(models, false)
+	if err != nil {
+		return nil, fmt.Errorf("describe the kinds: %w", err)
+	}
+	return parser, nil
+}
+
+// named is a definition that says no more than which kind it is for.
+func named(kind schema.GroupVersionKind) map[string]any {
+	return map[string]any{kindExtension: []any{map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind}}}
+}
+
+// builtInTypes are the names of the schemas of Kubernetes' own kinds.
+var builtInTypes = sync.OnceValue(func() map[schema.GroupVersionKind]string {
+	names := map[schema.GroupVersionKind]string{}
+	for kind, goType := range scheme.Scheme.AllKnownTypes() {
+		if kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || !holdsMetadata(goType) {
+			continue
+		}
+		name, found := strings.CutPrefix(goType.PkgPath(), "k8s.io/api/")
+		if found {
+			names[kind] = "io.k8s.api." + strings.ReplaceAll(name, "/", ".") + "." + kind.Kind
+		}
+	}
+	return names
+})
+
+func holdsMetadata(goType reflect.Type) bool {
+	_, found := goType.FieldByName("ObjectMeta")
+	return found
+}
+
+// customKinds are the kinds of the two-sided resources that Kubernetes itself does not have.
+func (s *situation) customKinds() []schema.GroupVersionKind {
+	seen := map[schema.GroupVersionKind]bool{}
+	var kinds []schema.GroupVersionKind
+	for _, r := range s.resources {
+		if r.target == nil || r.live == nil {
+			continue
+		}
+		ref := drift.RefOf(r.target)
+		kind := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
+		if _, builtIn := builtInTypes()[kind]; builtIn || seen[kind] {
+			continue
+		}
+		seen[kind] = true
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+// definitionsOf are the OpenAPI definitions that the API server publishes for a
+// custom kind.
+func (s *situation) definitionsOf(kind schema.GroupVersionKind) (map[string]any, error) {
+	found, ok := s.crd(kind.Group, kind.Kind)
+	if !ok {
+		return map[string]any{}, nil
+	}
+	crd := &apiextensions.CustomResourceDefinition{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, crd); err != nil {
+		return nil, fmt.Errorf("read the CRD of %s: %w", kind.Kind, err)
+	}
+	swagger, err := builder.BuildOpenAPIV2(crd, kind.Version, builder.Options{V2: true})
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", kind.Kind, err)
+	}
+	data, err := json.Marshal(swagger.Definitions)
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", kind.Kind, err)
+	}
+	definitions := map[string]any{}
+	if err := json.Unmarshal(data, &definitions); err != nil {
+		return nil, fmt.Errorf("describe %s: %w", kind.Kind, err)
+	}
+	return definitions, nil
+}
+
+// crd returns the CustomResourceDefinition of a kind: a live one before one that
+// Git renders.
+func (s *situation) crd(group, kind string) (object.Object, bool) {
+	s.crdsOnce.Do(func() {
+		s.crds = map[[2]string]object.Object{}
+		found := slices.Clone(s.related.of("apiextensions.k8s.io", "CustomResourceDefinition"))
+		for _, r := range s.byKind("apiextensions.k8s.io", "CustomResourceDefinition") {
+			found = append(found, r.live, r.target)
+		}
+		for _, crd := range slices.Backward(found) {
+			s.crds[[2]string{object.Text(crd, "spec", "group"), object.Text(crd, "spec", "names", "kind")}] = crd
+		}
+	})
+	found, known := s.crds[[2]string{group, kind}]
+	return found, known
+}
