@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -22,12 +23,12 @@ func TestRulesEndWithTheContext(t *testing.T) {
 	if s.ask(rules); asked != 0 {
 		t.Error("a rule about the Application was asked after the end of the context")
 	}
-	r := &resource{situation: s, differences: []*difference{{pointer: "/data/a", steps: []string{"data", "a"}}}}
-	each(drift.ManualEdit, func(*resource, *difference) (claim, bool) { asked++; return claim{}, false })(r, r.differences)
+	r := &resource{situation: s, differences: []*diff.Difference{{Pointer: "/data/a", Steps: []string{"data", "a"}}}}
+	each(drift.ManualEdit, func(*resource, *diff.Difference) (claim, bool) { asked++; return claim{}, false })(r, r.differences)
 	if asked != 0 {
 		t.Error("a difference was looked at after the end of the context")
 	}
-	if _, err := differences(ctx, newAllowance(), object.Object{"a": "1"}, object.Object{"a": "2"}); !errors.Is(err, context.Canceled) {
+	if _, err := diff.Between(ctx, diff.NewAllowance(), object.Object{"a": "1"}, object.Object{"a": "2"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("differences: %v, want the end of the context", err)
 	}
 }

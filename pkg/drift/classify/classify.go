@@ -10,6 +10,9 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -166,10 +169,10 @@ func (r *resource) oneSided() []drift.Finding {
 }
 
 // open are the differences that no rule has answered for.
-func (r *resource) open() []*difference {
-	var open []*difference
+func (r *resource) open() []*diff.Difference {
+	var open []*diff.Difference
 	for _, d := range r.differences {
-		if !d.claimed {
+		if !d.Claimed {
 			open = append(open, d)
 		}
 	}
@@ -179,10 +182,10 @@ func (r *resource) open() []*difference {
 // settle marks the claim's differences as answered for; a difference that another
 // rule had answered for is taken out. A claim that is left without any is none.
 func (r *resource) settle(c claim) []claim {
-	var mine []*difference
+	var mine []*diff.Difference
 	for _, d := range c.differences {
-		if !d.claimed {
-			d.claimed = true
+		if !d.Claimed {
+			d.Claimed = true
 			mine = append(mine, d)
 		}
 	}
@@ -228,7 +231,7 @@ func (s *situation) finding(r *resource, c *claim) drift.Finding {
 	c.evidence = together(c.evidence, c.differences)
 	f := drift.Finding{
 		Mechanism: c.mechanism, Class: c.mechanism.Class(), Flagged: len(c.hidden) == 0 && c.mechanism != drift.None, Confidence: c.confidence,
-		Evidence: slices.Clone(c.evidence), Sync: c.sync, Loss: unique(c.loss), Summary: c.summary, Fields: []drift.Field{},
+		Evidence: slices.Clone(c.evidence), Sync: c.sync, Loss: words.Unique(c.loss), Summary: c.summary, Fields: []drift.Field{},
 	}
 	switch {
 	case c.about != nil:
@@ -252,10 +255,10 @@ func (s *situation) finding(r *resource, c *claim) drift.Finding {
 func (r *resource) fieldsOf(c *claim) []drift.Field {
 	found := make([]drift.Field, 0, len(c.differences)+len(c.hidden))
 	for _, d := range c.differences {
-		field := drift.Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive}
+		field := drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive}
 		w := r.writersOf(d)
-		if owner, ok := newest(w.all); ok {
-			if w.role != nobody && !w.argo {
+		if owner, ok := owners.Newest(w.all); ok {
+			if w.role != owners.Nobody && !w.argo {
 				owner = w.last
 			}
 			field.Owner = &owner
@@ -283,19 +286,6 @@ func (s *situation) report(findings []drift.Finding) *drift.Report {
 	}
 	report.Verdict = verdict(report)
 	return report
-}
-
-// unique leaves out what was said before.
-func unique(texts []string) []string {
-	said := map[string]bool{}
-	kept := []string{}
-	for _, text := range texts {
-		if text != "" && !said[text] {
-			said[text] = true
-			kept = append(kept, text)
-		}
-	}
-	return kept
 }
 
 // closing is what is left to say when nothing else was found.

@@ -16,16 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
-)
-
-// Argo CD's names for what decides how it compares and applies.
-const (
-	argoManager              = "argocd-controller"
-	compareOptionsAnnotation = "argocd.argoproj.io/compare-options"
-	syncOptionsAnnotation    = "argocd.argoproj.io/sync-options"
-	lastAppliedAnnotation    = "kubectl.kubernetes.io/last-applied-configuration"
-	trackingIDAnnotation     = "argocd.argoproj.io/tracking-id"
 )
 
 // rules are the parts of Argo CD's comparison that a trial may change.
@@ -156,7 +150,7 @@ func (r *resource) diff(target object.Object, strategy drift.Strategy, with rule
 		// Without the server's word, its merge is the nearest, and the defaults that it
 		// would add are known from the CRD.
 		strategy = drift.StructuredMerge
-		if pinned, has := r.pinned(); has && equal(target, r.target) {
+		if pinned, has := r.pinned(); has && value.Equal(target, r.target) {
 			target = pinned
 		}
 	}
@@ -186,7 +180,7 @@ type trial struct {
 }
 
 // try compares again under changed conditions and returns what then differs.
-func (r *resource) try(t trial) ([]*difference, error) {
+func (r *resource) try(t trial) ([]*diff.Difference, error) {
 	with := r.situation.rules()
 	if t.without {
 		with.ignores = nil
@@ -232,7 +226,7 @@ func (s *situation) config(strategy drift.Strategy, with rules, predicted object
 		WithTracking(s.settings.instanceLabel, s.settings.tracking).
 		WithNoCache().
 		WithLogger(logr.Discard()).
-		WithManager(argoManager)
+		WithManager(mark.Manager)
 	switch strategy {
 	case drift.StructuredMerge:
 		types, err := s.types()
@@ -282,9 +276,9 @@ func (r *resource) decode(result gitopsdiff.DiffResult) error {
 func (r *resource) take(normalized, predicted object.Object) error {
 	left := r.allowance
 	if left == nil {
-		left = newAllowance()
+		left = diff.NewAllowance()
 	}
-	found, err := differences(r.situation.ctx, left, normalized, predicted)
+	found, err := diff.Between(r.situation.ctx, left, normalized, predicted)
 	if err != nil {
 		return fmt.Errorf("compare: %w", err)
 	}

@@ -3,9 +3,10 @@ package classify
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // heed adds what dry runs say to the findings. A refusal makes an effect worse; that
@@ -44,14 +45,14 @@ func (r *resource) heed(dry *drift.DryRun, f *drift.Finding) {
 		}
 		c := r.refusedClaim(dry)
 		f.Sync = drift.Worse(f.Sync, c.sync)
-		f.Evidence = unique(append(slices.Clone(f.Evidence), c.evidence...))
-		f.Loss = unique(append(slices.Clone(f.Loss), c.loss...))
+		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), c.evidence...))
+		f.Loss = words.Unique(append(slices.Clone(f.Loss), c.loss...))
 		if f.Mechanism == c.mechanism && f.Mechanism != drift.Unexplained {
 			f.Confidence = drift.Certain
 		}
 	case dry.Result == nil:
 	case r.live == nil:
-		f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync creates it"))
+		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), "a dry run of the sync creates it"))
 	default:
 		if changed, err := r.changedBy(dry); err == nil {
 			heed(f, changed)
@@ -60,13 +61,13 @@ func (r *resource) heed(dry *drift.DryRun, f *drift.Finding) {
 }
 
 // heed adds how many fields the dry run of a sync changes.
-func heed(f *drift.Finding, changed []*difference) {
+func heed(f *drift.Finding, changed []*diff.Difference) {
 	if len(changed) > 0 {
-		f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes "+count(len(changed), "field")+" of the object"))
+		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes "+words.Plural(len(changed), "field")+" of the object"))
 		worsen(f, changed)
 		return
 	}
-	f.Evidence = unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes nothing"))
+	f.Evidence = words.Unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes nothing"))
 	feared := f.Mechanism == drift.Unexplained && f.Sync == drift.OverwritesLive
 	if feared || f.Sync == drift.Safe {
 		// The rules of other mechanisms know who loses what, also where the API
@@ -76,13 +77,13 @@ func heed(f *drift.Finding, changed []*difference) {
 }
 
 // worsen corrects a finding that holds for lasting what the dry run changes.
-func worsen(f *drift.Finding, changed []*difference) {
+func worsen(f *drift.Finding, changed []*diff.Difference) {
 	if f.Sync != drift.Noop {
 		return
 	}
-	places := placesOf(changed)
+	places := diff.PlacesOf(changed)
 	for _, field := range f.Fields {
-		if places.meet(field.Pointer) {
+		if places.Meet(field.Pointer) {
 			f.Sync = drift.OverwritesLive
 			f.Evidence = append(f.Evidence, fmt.Sprintf("the dry run changes %s, which was held to stay as it is", field.Pointer))
 			f.Loss = append(slices.Clone(f.Loss), fmt.Sprintf("%s as it is live", field.Pointer))
@@ -108,29 +109,10 @@ func (r *resource) refusedClaim(dry *drift.DryRun) claim {
 
 // changedBy are the fields that the dry run changes, those aside that every write
 // changes or that say only who wrote.
-func (r *resource) changedBy(dry *drift.DryRun) ([]*difference, error) {
-	found, err := differences(r.situation.ctx, newAllowance(), r.live, dry.Result)
+func (r *resource) changedBy(dry *drift.DryRun) ([]*diff.Difference, error) {
+	found, err := diff.Between(r.situation.ctx, diff.NewAllowance(), r.live, dry.Result)
 	if err != nil {
 		return nil, fmt.Errorf("dry run: %w", err)
 	}
-	return slices.DeleteFunc(found, bookkeeping), nil
-}
-
-// bookkeeping reports whether a difference between an object and its next version is
-// only the record of the write.
-func bookkeeping(d *difference) bool {
-	switch strings.Join(d.steps, " ") {
-	case "metadata managedFields", "metadata resourceVersion", "metadata generation", "metadata annotations " + lastAppliedAnnotation:
-		return true
-	case "metadata annotations":
-		// The record may be all the annotations of one side.
-		side := d.live
-		if d.inTarget {
-			side = d.target
-		}
-		annotations, ok := side.(map[string]any)
-		_, recorded := annotations[lastAppliedAnnotation]
-		return ok && d.inLive != d.inTarget && (len(annotations) == 0 || len(annotations) == 1 && recorded)
-	}
-	return len(d.steps) > 1 && d.steps[0] == "metadata" && d.steps[1] == "managedFields"
+	return slices.DeleteFunc(found, diff.Bookkeeping), nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // outlook is what a sync of the whole Application does: the worst of the findings,
@@ -25,12 +26,12 @@ func outlook(report *drift.Report) string {
 	if len(worst) > 0 && !slices.ContainsFunc(worst, func(f *drift.Finding) bool { return f.Effect() != worst[0].Effect() }) && worst[0].Effect() != report.Sync.Effect() {
 		said = "A sync " + worst[0].Effect()
 	}
-	switch failing = unique(failing); {
+	switch failing = words.Unique(failing); {
 	case len(failing) == 0:
 	case report.Sync == drift.WillFail:
-		said = "A sync fails at " + some(failing)
+		said = "A sync fails at " + words.Some(failing)
 	default:
-		said += "; it fails at " + some(failing) + ", of which it then writes nothing"
+		said += "; it fails at " + words.Some(failing) + ", of which it then writes nothing"
 	}
 	return said + "."
 }

@@ -3,6 +3,9 @@ package classify
 import (
 	"fmt"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // likewise is how many fields a sentence that holds for several names.
@@ -10,14 +13,14 @@ const likewise = 3
 
 // together says once what holds for several fields: sentences that differ in nothing
 // but the pointer become one, which names the first few.
-func together(evidence []string, differences []*difference) []string {
+func together(evidence []string, differences []*diff.Difference) []string {
 	pointers := make(map[string]bool, len(differences))
 	for _, d := range differences {
-		pointers[string(d.pointer)] = true
+		pointers[string(d.Pointer)] = true
 	}
 	kept := []string{}
 	first, others := map[string]int{}, map[int][]string{}
-	for _, said := range unique(evidence) {
+	for _, said := range words.Unique(evidence) {
 		pointer, found := pointerIn(said, pointers)
 		if !found {
 			kept = append(kept, said)
@@ -52,14 +55,14 @@ func pointerIn(said string, pointers map[string]bool) (string, bool) {
 }
 
 // isLive says what the field is live.
-func (r *resource) isLive(d *difference) string {
-	if !d.inLive {
+func (r *resource) isLive(d *diff.Difference) string {
+	if !d.InLive {
 		return "is not there live"
 	}
-	return "is " + r.show(d.pointer, d.live, true) + " live"
+	return "is " + r.show(d.Pointer, d.Live, true) + " live"
 }
 
 // putBack says what a sync does to a field that is gone live.
-func putBack(d *difference) string {
-	return string(d.pointer) + " was removed live; a sync puts it back"
+func putBack(d *diff.Difference) string {
+	return string(d.Pointer) + " was removed live; a sync puts it back"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -31,13 +32,13 @@ func Compare(snapshot *drift.Snapshot) ([]Compared, error) {
 // Differences shows the tests the smallest nodes that differ between two documents, as a
 // report names them; none where there are too many to name.
 func Differences(live, target map[string]any) []fieldpath.Pointer {
-	found, err := differences(context.Background(), newAllowance(), live, target)
+	found, err := diff.Between(context.Background(), diff.NewAllowance(), live, target)
 	if err != nil {
 		return nil
 	}
 	pointers := make([]fieldpath.Pointer, len(found))
 	for i, d := range found {
-		pointers[i] = d.pointer
+		pointers[i] = d.Pointer
 	}
 	return pointers
 }

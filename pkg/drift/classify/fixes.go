@@ -7,6 +7,9 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -19,7 +22,7 @@ type fixer struct {
 	whole  bool
 	claim  *claim
 	fields []drift.Field
-	finder *locator
+	finder *snippet.Locator
 }
 
 // edit is what a trial of a fix changes.
@@ -28,7 +31,7 @@ type edit struct {
 	// fields are those that the fix is for.
 	fields []drift.Field
 	// changes are edits of what Git renders.
-	changes []change
+	changes []snippet.Change
 	// ignores are added to the Application's own rules, which without leaves out.
 	ignores []v1alpha1.ResourceIgnoreDifferences
 	without bool
@@ -147,33 +150,42 @@ func (f *fixer) ref() drift.ResourceRef {
 }
 
 // locate returns the paths of the fields.
-func (f *fixer) locate(fields []drift.Field) [][]pathStep {
+func (f *fixer) locate(fields []drift.Field) [][]snippet.Step {
 	if f.finder == nil {
-		f.finder = newLocator(f.r)
+		f.finder = snippet.NewLocator(f.r.compared(), f.r.target)
 	}
-	paths := make([][]pathStep, 0, len(fields))
+	paths := make([][]snippet.Step, 0, len(fields))
 	for _, field := range fields {
-		paths = append(paths, f.finder.locate(field))
+		paths = append(paths, f.finder.Locate(field))
 	}
 	return paths
 }
 
+// compared is the live document that the pointers of the findings are about: as it was
+// compared, else as it is.
+func (r *resource) compared() object.Object {
+	if r.normalized != nil {
+		return r.normalized
+	}
+	return r.live
+}
+
 // gitFix is a fix by an edit of what Git renders.
-func (f *fixer) gitFix(kind drift.FixKind, changes []change, why ...string) drift.Fix {
-	fix := drift.Fix{Kind: kind, Where: drift.InGit, Why: sentences(why...)}
+func (f *fixer) gitFix(kind drift.FixKind, changes []snippet.Change, why ...string) drift.Fix {
+	fix := drift.Fix{Kind: kind, Where: drift.InGit, Why: words.Sentences(why...)}
 	if len(changes) == 0 {
-		fix.Snippet = note("In the manifest of " + f.ref().Words() + ": nothing that is known here can be set or removed.")
+		fix.Snippet = snippet.Note("In the manifest of " + f.ref().Words() + ": nothing that is known here can be set or removed.")
 		return fix
 	}
 	for i := range changes {
-		changes[i].hide = changes[i].hide || f.r.secret(pointerOf(changes[i].path))
+		changes[i].Hide = changes[i].Hide || f.r.secret(snippet.PointerOf(changes[i].Path))
 	}
 	shown := changes[:min(len(changes), maxEdited)]
-	fix.Snippet = fragment(f.ref(), f.apiVersion(), shown)
+	fix.Snippet = snippet.Fragment(f.ref(), f.apiVersion(), shown)
 	if left := len(changes) - len(shown); left > 0 {
-		fix.Snippet += note("and so on for "+plural(left, "further field")+" of this finding") + "\n"
+		fix.Snippet += snippet.Note("and so on for "+words.Plural(left, "further field")+" of this finding") + "\n"
 	}
-	hidden := slices.ContainsFunc(changes, func(c change) bool { return c.hide })
+	hidden := slices.ContainsFunc(changes, func(c snippet.Change) bool { return c.Hide })
 	if f.r.target != nil && f.r.live != nil && !hidden {
 		fix.Edit = &edit{resource: f.r, fields: f.fields, changes: changes}
 	}
@@ -182,13 +194,13 @@ func (f *fixer) gitFix(kind drift.FixKind, changes []change, why ...string) drif
 
 // apiVersion is the manifest's own, else live's.
 func (f *fixer) apiVersion() string {
-	if found := first(object.Text(f.r.target, "apiVersion"), object.Text(f.r.live, "apiVersion")); found != "" {
+	if found := words.First(object.Text(f.r.target, "apiVersion"), object.Text(f.r.live, "apiVersion")); found != "" {
 		return found
 	}
 	ref := f.ref()
 	switch {
 	case ref.Group == "":
-		return first(ref.Version, "v1")
+		return words.First(ref.Version, "v1")
 	case ref.Version == "":
 		return ref.Group + "/v1"
 	}
@@ -196,16 +208,16 @@ func (f *fixer) apiVersion() string {
 }
 
 // likeLive are the changes that make Git say what live says.
-func (f *fixer) likeLive(fields []drift.Field) []change {
-	changes := make([]change, 0, len(fields))
+func (f *fixer) likeLive(fields []drift.Field) []snippet.Change {
+	changes := make([]snippet.Change, 0, len(fields))
 	for i, path := range f.locate(fields) {
 		field := fields[i]
 		if _, set := f.inGit(path); !set && !field.InLive {
 			continue
 		}
-		changes = append(changes, change{path: path, value: shownValue(field), remove: !field.InLive})
+		changes = append(changes, snippet.Change{Path: path, Value: shownValue(field), Remove: !field.InLive})
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	return changes
 }
 
@@ -219,33 +231,33 @@ func shownValue(f drift.Field) any {
 
 // dropped are the changes that remove the fields from Git. Where Git sets the field
 // as part of something larger, the place that Git has counts.
-func (f *fixer) dropped(fields []drift.Field) []change {
-	changes := make([]change, 0, len(fields))
+func (f *fixer) dropped(fields []drift.Field) []snippet.Change {
+	changes := make([]snippet.Change, 0, len(fields))
 	for _, path := range f.locate(fields) {
 		value, set := f.inGit(path)
 		if !set {
 			continue
 		}
-		changes = append(changes, change{path: path, value: value, remove: true})
+		changes = append(changes, snippet.Change{Path: path, Value: value, Remove: true})
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	return changes
 }
 
 // inGit is what Git renders at the path, and whether it renders anything there.
-func (f *fixer) inGit(path []pathStep) (any, bool) {
+func (f *fixer) inGit(path []snippet.Step) (any, bool) {
 	var node any = f.r.target
 	for _, step := range path {
-		if step.item {
+		if step.Item {
 			items, _ := node.([]any)
-			if step.inGit < 0 || step.inGit >= len(items) {
+			if step.InGit < 0 || step.InGit >= len(items) {
 				return nil, false
 			}
-			node = items[step.inGit]
+			node = items[step.InGit]
 			continue
 		}
 		holder, _ := node.(map[string]any)
-		child, found := holder[step.field]
+		child, found := holder[step.Field]
 		if !found {
 			return nil, false
 		}
@@ -256,32 +268,32 @@ func (f *fixer) inGit(path []pathStep) (any, bool) {
 
 // operation is a fix by commands.
 func (f *fixer) operation(kind drift.FixKind, snippet string, why ...string) drift.Fix {
-	return drift.Fix{Kind: kind, Where: drift.InOperation, Snippet: snippet, Why: sentences(why...)}
+	return drift.Fix{Kind: kind, Where: drift.InOperation, Snippet: snippet, Why: words.Sentences(why...)}
 }
 
 // cluster is a fix by commands to the cluster.
 func (f *fixer) cluster(kind drift.FixKind, snippet string, why ...string) drift.Fix {
-	return drift.Fix{Kind: kind, Where: drift.InCluster, Snippet: snippet, Why: sentences(why...)}
+	return drift.Fix{Kind: kind, Where: drift.InCluster, Snippet: snippet, Why: words.Sentences(why...)}
 }
 
 // advice is a fix in Git that only the manifest's author can spell.
 func (f *fixer) advice(kind drift.FixKind, snippet string, why ...string) drift.Fix {
-	return drift.Fix{Kind: kind, Where: drift.InGit, Snippet: snippet, Why: sentences(why...)}
+	return drift.Fix{Kind: kind, Where: drift.InGit, Snippet: snippet, Why: words.Sentences(why...)}
 }
 
 // annotated is the manifest with an annotation added.
 func (f *fixer) annotated(kind drift.FixKind, annotations map[string]string, why ...string) drift.Fix {
-	changes := make([]change, 0, len(annotations))
+	changes := make([]snippet.Change, 0, len(annotations))
 	for name, value := range annotations {
-		changes = append(changes, change{path: []pathStep{{field: "metadata"}, {field: "annotations"}, {field: name}}, value: f.joined(name, value)})
+		changes = append(changes, snippet.Change{Path: []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: name}}, Value: f.joined(name, value)})
 	}
-	sortChanges(changes)
-	return drift.Fix{Kind: kind, Where: drift.InGit, Snippet: fragment(f.ref(), f.apiVersion(), changes), Why: sentences(why...)}
+	snippet.SortChanges(changes)
+	return drift.Fix{Kind: kind, Where: drift.InGit, Snippet: snippet.Fragment(f.ref(), f.apiVersion(), changes), Why: words.Sentences(why...)}
 }
 
 // joined adds an option to those that the manifest's annotation has.
 func (f *fixer) joined(name, value string) string {
-	if name != syncOptionsAnnotation && name != compareOptionsAnnotation {
+	if name != mark.SyncOptions && name != mark.CompareOptions {
 		return value
 	}
 	return options(object.Annotation(f.r.target, name), value)
@@ -298,11 +310,6 @@ func options(there, added string) string {
 	return strings.Join(kept, ",")
 }
 
-// sentences joins those that have something to say.
-func sentences(said ...string) string {
-	return strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), " ")
-}
-
 // selfHeals warns where Argo CD would write the value back by itself.
 func (f *fixer) selfHeals() string {
 	if policy, enabled := f.automated(); enabled && policy["selfHeal"] == true {
@@ -315,7 +322,7 @@ func (f *fixer) selfHeals() string {
 func (f *fixer) syncOne(flags ...string) string {
 	words := []string{"sync"}
 	if !f.whole || f.claim.about != nil {
-		words = append(words, selected(f.ref()))
+		words = append(words, snippet.OfResource(f.ref()))
 	}
 	return f.argocd(append(words, flags...)...)
 }

@@ -9,6 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -17,14 +21,14 @@ import (
 
 func (f *fixer) respect() []drift.Fix {
 	return []drift.Fix{{
-		Kind: drift.FixAddRespectIgnoreDifferences, Where: drift.InApplication, Snippet: f.application(nil, nil, respectOption),
-		Why: sentences("The rule hides the difference from the comparison alone; with the option a sync leaves the live value, too.", f.losses(), f.selfHeals()),
+		Kind: drift.FixAddRespectIgnoreDifferences, Where: drift.InApplication, Snippet: f.application(nil, nil, mark.RespectOption),
+		Why: words.Sentences("The rule hides the difference from the comparison alone; with the option a sync leaves the live value, too.", f.losses(), f.selfHeals()),
 	}}
 }
 
 func (f *fixer) deadRule() []drift.Fix {
 	fix := f.ignore(drift.FixFixIgnoreRule, f.fields, "Replaces the entry that matches nothing: group, kind, name and every step of the path as they are here.", f.found())
-	fix.Snippet = note("in the place of the entry that matches nothing:") + "\n" + fix.Snippet
+	fix.Snippet = snippet.Note("in the place of the entry that matches nothing:") + "\n" + fix.Snippet
 	return []drift.Fix{fix}
 }
 
@@ -63,8 +67,8 @@ func (f *fixer) blockingRule() []drift.Fix {
 	}
 	said = append(said, "In the place of the rules there are:")
 	return []drift.Fix{{
-		Kind: drift.FixFixIgnoreRule, Where: drift.InApplication, Snippet: note(said...) + "\n" + f.onlyRules(left),
-		Why: "The rule covers more than what the other writer owns: with " + respectOption + " a sync takes all of it from live, so that Git's change is never applied although the Application looks Synced. With the narrow rules Git's change shows, and a sync applies it.",
+		Kind: drift.FixFixIgnoreRule, Where: drift.InApplication, Snippet: snippet.Note(said...) + "\n" + f.onlyRules(left),
+		Why: "The rule covers more than what the other writer owns: with " + mark.RespectOption + " a sync takes all of it from live, so that Git's change is never applied although the Application looks Synced. With the narrow rules Git's change shows, and a sync applies it.",
 	}}
 }
 
@@ -75,8 +79,8 @@ func (f *fixer) hiddenToo() []drift.Field {
 	}
 	var others []drift.Field
 	for _, d := range f.r.hiddenDifferences() {
-		if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return field.Pointer == d.pointer }) {
-			others = append(others, drift.Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive})
+		if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return field.Pointer == d.Pointer }) {
+			others = append(others, drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive})
 		}
 	}
 	return others[:min(len(others), maxEdited)]
@@ -85,9 +89,9 @@ func (f *fixer) hiddenToo() []drift.Field {
 // onlyRules is the Application with these rules and no others.
 func (f *fixer) onlyRules(rules []v1alpha1.ResourceIgnoreDifferences) string {
 	if len(rules) == 0 {
-		return commented("", f.home()) + "spec:\n  ignoreDifferences: []\n"
+		return snippet.Commented("", f.home()) + "spec:\n  ignoreDifferences: []\n"
 	}
-	return strings.ReplaceAll(f.application(nil, rules), beside(1), "")
+	return strings.ReplaceAll(f.application(nil, rules), snippet.Beside(1), "")
 }
 
 // blocks reports whether the pointer covers a field that Git changed.
@@ -115,7 +119,7 @@ func (f *fixer) blocksByJQ(expression string) bool {
 		for _, field := range f.fields {
 			was, before := field.Pointer.Value(side)
 			is, after := field.Pointer.Value(left.Object)
-			if before && (!after || !equal(was, is)) {
+			if before && (!after || !value.Equal(was, is)) {
 				return true
 			}
 		}
@@ -125,11 +129,8 @@ func (f *fixer) blocksByJQ(expression string) bool {
 
 // blocksByManager reports whether the manager owns a field that Git changed.
 func (f *fixer) blocksByManager(manager string) bool {
-	if f.r.owners == nil {
-		f.r.owners = ownersOf(f.r.live)
-	}
 	return slices.ContainsFunc(f.fields, func(field drift.Field) bool {
-		return slices.ContainsFunc(f.r.owners.at(field.Pointer), func(owner drift.Owner) bool { return owner.Manager == manager })
+		return slices.ContainsFunc(f.r.ownership().At(field.Pointer), func(owner drift.Owner) bool { return owner.Manager == manager })
 	})
 }
 
@@ -144,17 +145,17 @@ func (f *fixer) selfhealFight() []drift.Fix {
 		}
 	}
 	if r == nil {
-		return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, lines(f.argocd("get", "--show-operation")), "Somebody writes the same fields after every sync: find out who, and let one of the two go.")}
+		return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, snippet.Lines(f.argocd("get", "--show-operation")), "Somebody writes the same fields after every sync: find out who, and let one of the two go.")}
 	}
 	inner := &fixer{situation: f.situation, r: r, claim: &claim{mechanism: drift.SelfhealFight}, fields: f.fields}
 	if f.whole {
 		for _, d := range r.differences {
-			inner.fields = append(inner.fields, drift.Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive})
+			inner.fields = append(inner.fields, drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive})
 		}
 		inner.fields = r.masked(inner.fields)
 	}
 	remove := inner.foreignApply()
-	remove[0].Why = "Two writers undo each other, and selfHeal keeps them at it: stop the other one, " + first(inner.writers(), "whoever it is") + ", where Git is to decide."
+	remove[0].Why = "Two writers undo each other, and selfHeal keeps them at it: stop the other one, " + words.First(inner.writers(), "whoever it is") + ", where Git is to decide."
 	return append(remove, inner.ignore(drift.FixIgnoreDifferencesAndRespect, inner.fields, "Where the other writer is to decide."))
 }
 
@@ -162,7 +163,7 @@ func (f *fixer) selfhealFight() []drift.Fix {
 // is it gone from a server-side apply.
 func (f *fixer) coowner() []drift.Fix {
 	fixes := []drift.Fix{f.cluster(drift.FixMigrateFieldManager, f.removedLive(f.fields),
-		"Git dropped the field, but "+first(f.writers(), "another manager")+" still owns it, so that server-side apply leaves it; the patch takes it away, and every claim to it.",
+		"Git dropped the field, but "+words.First(f.writers(), "another manager")+" still owns it, so that server-side apply leaves it; the patch takes it away, and every claim to it.",
 		"The patch first tests that the values are still those seen here.")}
 	manager := f.writers()
 	if f.settings.version.before(3, 2) || manager == "" || strings.Contains(manager, ",") {
@@ -179,18 +180,18 @@ func (f *fixer) schemaError() []drift.Fix {
 	var crds []string
 	for _, r := range f.resources {
 		if r.ref.Kind == "CustomResourceDefinition" && r.target != nil && (r.live == nil || len(r.differences) > 0) {
-			crds = append(crds, selected(r.ref))
+			crds = append(crds, snippet.OfResource(r.ref))
 		}
 	}
 	if len(crds) == 0 {
 		if crd, found := f.olderCRD(); found {
-			show := kubectl(drift.RefOf(crd), "get", `--output=jsonpath={.metadata.labels}{"\n"}{.metadata.annotations}{"\n"}`)
-			return []drift.Fix{f.cluster(drift.FixSyncCRDFirst, lines(note("who brings the CRD, which has to be upgraded first:"), show),
+			show := snippet.Kubectl(drift.RefOf(crd), "get", `--output=jsonpath={.metadata.labels}{"\n"}{.metadata.annotations}{"\n"}`)
+			return []drift.Fix{f.cluster(drift.FixSyncCRDFirst, snippet.Lines(snippet.Note("who brings the CRD, which has to be upgraded first:"), show),
 				"The installed CRD is older than the manifest and does not know the field: until it is upgraded the field would be dropped anyway."), diff}
 		}
 		return []drift.Fix{diff}
 	}
-	first := f.operation(drift.FixSyncCRDFirst, lines(f.argocd(append([]string{"sync"}, crds...)...)),
+	first := f.operation(drift.FixSyncCRDFirst, snippet.Lines(f.argocd(append([]string{"sync"}, crds...)...)),
 		"The Application brings a newer CRD than the installed one: with it the schema knows the field. A sync-wave before the objects keeps the order.")
 	return []drift.Fix{first, diff}
 }
@@ -209,5 +210,5 @@ func (f *fixer) olderCRD() (object.Object, bool) {
 }
 
 func (f *fixer) stale() []drift.Fix {
-	return []drift.Fix{f.operation(drift.FixHardRefresh, lines(f.argocd("get", "--hard-refresh")), "Renders and compares again without the caches; it changes nothing in the cluster. Do not prune before it.")}
+	return []drift.Fix{f.operation(drift.FixHardRefresh, snippet.Lines(f.argocd("get", "--hard-refresh")), "Renders and compares again without the caches; it changes nothing in the cluster. Do not prune before it.")}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 )
 
 // unwise are the effects under which nobody is told to sync and nothing else: the sync
@@ -38,7 +39,7 @@ func (s *situation) withoutPlainSync(r *resource, f *drift.Finding) []drift.Fix 
 	offered = slices.DeleteFunc(append(offered, f.Fixes...), func(fix drift.Fix) bool { return plainSync(fix) })
 	if len(offered) == 0 {
 		offered = []drift.Fix{{
-			Kind: drift.FixDecideCommitOrSync, Where: drift.InOperation, Snippet: lines(s.argocd("diff"), s.argocd("get", "--show-operation")),
+			Kind: drift.FixDecideCommitOrSync, Where: drift.InOperation, Snippet: snippet.Lines(s.argocd("diff"), s.argocd("get", "--show-operation")),
 			Why: "A sync alone is no way out, as it " + f.Effect() + ": look first, and settle what the evidence names.",
 		}}
 	}

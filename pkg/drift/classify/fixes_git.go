@@ -5,6 +5,11 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -44,17 +49,17 @@ func (f *fixer) droppedDefault() []drift.Fix {
 
 // emptyValue: most empty values are what a template leaves when a value is not set.
 func (f *fixer) emptyValue() []drift.Fix {
-	var changes []change
+	var changes []snippet.Change
 	seen := map[string]bool{}
 	for _, path := range f.locate(f.fields) {
 		path, value, found := f.emptyAbove(path)
-		if !found || seen[string(pointerOf(path))] {
+		if !found || seen[string(snippet.PointerOf(path))] {
 			continue
 		}
-		seen[string(pointerOf(path))] = true
-		changes = append(changes, change{path: path, value: value, remove: true})
+		seen[string(snippet.PointerOf(path))] = true
+		changes = append(changes, snippet.Change{Path: path, Value: value, Remove: true})
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	drop := f.gitFix(drift.FixDropFieldFromGit, changes, "The API server keeps no such empty value; without it Git and live say the same, and the effect stays.")
 	template := f.gitFix(drift.FixFixTemplateValue, changes,
 		"The template renders the field though its value is empty: guard it (in Helm with `{{- with }}`) or give the value, so that the line is left out.")
@@ -62,10 +67,10 @@ func (f *fixer) emptyValue() []drift.Fix {
 }
 
 // emptyAbove is the place where Git has an empty value: the path or one above it.
-func (f *fixer) emptyAbove(path []pathStep) ([]pathStep, any, bool) {
+func (f *fixer) emptyAbove(path []snippet.Step) ([]snippet.Step, any, bool) {
 	for i := len(path); i > 0; i-- {
-		if value, found := f.inGit(path[:i]); found {
-			return path[:i], value, isEmpty(value)
+		if v, found := f.inGit(path[:i]); found {
+			return path[:i], v, value.IsEmpty(v)
 		}
 	}
 	return nil, nil, false
@@ -94,15 +99,15 @@ func (f *fixer) statusInGit() []drift.Fix {
 // unknownField: a near name in the schema is what was meant; without one the names
 // that the schema has are shown.
 func (f *fixer) unknownField() []drift.Fix {
-	var renamed []change
+	var renamed []snippet.Change
 	for i, path := range f.locate(f.fields) {
 		name, near := f.r.meant(f.fields[i].Pointer.Steps())
 		value, set := f.inGit(path)
-		if !near || !set || path[len(path)-1].item {
+		if !near || !set || path[len(path)-1].Item {
 			continue
 		}
-		meant := append(slices.Clone(path[:len(path)-1]), pathStep{field: name})
-		renamed = append(renamed, change{path: path, value: value, remove: true}, change{path: meant, value: value})
+		meant := append(slices.Clone(path[:len(path)-1]), snippet.Step{Field: name})
+		renamed = append(renamed, snippet.Change{Path: path, Value: value, Remove: true}, snippet.Change{Path: meant, Value: value})
 	}
 	drop := f.gitFix(drift.FixDropFieldFromGit, f.dropped(f.fields), "The schema has no such field, so that the API server drops it at every apply; without it Git says what is in force.")
 	if len(renamed) == 0 {
@@ -112,7 +117,7 @@ func (f *fixer) unknownField() []drift.Fix {
 		typo.Why = "No field of the schema has nearly this name: it stands at the wrong place, belongs to another kind, or to a newer version of the API than the cluster serves. Move it, or leave it out until it is served."
 		return []drift.Fix{typo, drop}
 	}
-	sortChanges(renamed)
+	snippet.SortChanges(renamed)
 	return []drift.Fix{f.gitFix(drift.FixFixTypoInGit, renamed, "The schema has a field of nearly this name. With it the value takes effect for the first time: check that it is still wanted."), drop}
 }
 
@@ -124,48 +129,48 @@ func (f *fixer) knownNames() string {
 	}
 	steps := f.fields[0].Pointer.Steps()
 	for i := range steps {
-		if _, has := root.at(steps[:i+1]); has {
+		if _, has := root.At(steps[:i+1]); has {
 			continue
 		}
-		parent, _ := root.at(steps[:i])
-		names := parent.fieldNames()
+		parent, _ := root.At(steps[:i])
+		names := parent.FieldNames()
 		slices.Sort(names)
-		return commented("", "the schema has there: "+strings.Join(names[:min(len(names), maxEdited)], ", "))
+		return snippet.Commented("", "the schema has there: "+strings.Join(names[:min(len(names), maxEdited)], ", "))
 	}
 	return ""
 }
 
 func (f *fixer) deprecatedAlias() []drift.Fix {
-	var renamed, pinned []change
+	var renamed, pinned []snippet.Change
 	for i, path := range f.locate(f.fields) {
 		pair, found := aliasOf(path)
 		if !found {
 			continue
 		}
 		parent := path[:len(path)-1]
-		current, old := append(slices.Clone(parent), pathStep{field: pair[0]}), append(slices.Clone(parent), pathStep{field: pair[1]})
+		current, old := append(slices.Clone(parent), snippet.Step{Field: pair[0]}), append(slices.Clone(parent), snippet.Step{Field: pair[1]})
 		if value, set := f.inGit(old); set {
-			renamed = append(renamed, change{path: old, value: value, remove: true}, change{path: current, value: value})
+			renamed = append(renamed, snippet.Change{Path: old, Value: value, Remove: true}, snippet.Change{Path: current, Value: value})
 			continue
 		}
 		field := f.fields[i]
-		wanted := change{path: current, value: shownValue(field)}
+		wanted := snippet.Change{Path: current, Value: shownValue(field)}
 		if !field.InTarget && pair[0] == "serviceAccountName" {
-			wanted.value = "default"
+			wanted.Value = "default"
 		}
 		pinned = append(pinned, wanted)
 	}
 	if len(renamed) > 0 {
-		sortChanges(renamed)
+		snippet.SortChanges(renamed)
 		return []drift.Fix{f.gitFix(drift.FixRenameDeprecatedField, renamed, "The API server fills the current field from the deprecated one and back; with the current name alone, a change sticks.")}
 	}
-	sortChanges(pinned)
+	snippet.SortChanges(pinned)
 	return []drift.Fix{f.gitFix(drift.FixPinDefaultInGit, onePerPath(pinned), "Removing the field does not stick, as its deprecated alias stays live and brings it back; the default has to be said.")}
 }
 
-func aliasOf(path []pathStep) ([2]string, bool) {
-	for _, pair := range aliases {
-		if len(path) > 0 && slices.Contains(pair[:], path[len(path)-1].field) {
+func aliasOf(path []snippet.Step) ([2]string, bool) {
+	for _, pair := range kind.Aliases {
+		if len(path) > 0 && slices.Contains(pair[:], path[len(path)-1].Field) {
 			return pair, true
 		}
 	}
@@ -173,10 +178,10 @@ func aliasOf(path []pathStep) ([2]string, bool) {
 }
 
 // onePerPath leaves out changes of what was changed already.
-func onePerPath(changes []change) []change {
+func onePerPath(changes []snippet.Change) []snippet.Change {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(changes, func(c change) bool {
-		pointer := string(pointerOf(c.path))
+	return slices.DeleteFunc(changes, func(c snippet.Change) bool {
+		pointer := string(snippet.PointerOf(c.Path))
 		again := seen[pointer]
 		seen[pointer] = true
 		return again
@@ -188,16 +193,16 @@ func (f *fixer) preserveUnknown() []drift.Fix {
 }
 
 func (f *fixer) duplicate() []drift.Fix {
-	var changes []change
+	var changes []snippet.Change
 	if f.r.target != nil {
 		for _, found := range f.r.duplicates() {
 			path := gitPath(f.r.target, found.item.Steps())
 			if value, set := f.inGit(path); set {
-				changes = append(changes, change{path: path, value: value, remove: true})
+				changes = append(changes, snippet.Change{Path: path, Value: value, Remove: true})
 			}
 		}
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	return []drift.Fix{f.gitFix(drift.FixRemoveDuplicateInGit, changes, "Of two items with the same key only one takes effect: this removes the later one. Check which of them is meant.", f.twice())}
 }
 
@@ -210,20 +215,20 @@ func (f *fixer) twice() string {
 }
 
 // gitPath is the path of a pointer into what Git renders.
-func gitPath(target any, steps []string) []pathStep {
-	path := make([]pathStep, 0, len(steps))
+func gitPath(target any, steps []string) []snippet.Step {
+	path := make([]snippet.Step, 0, len(steps))
 	for i, name := range steps {
 		items, isList := target.([]any)
-		step := pathStep{field: name}
+		step := snippet.Step{Field: name}
 		if isList {
-			index := indexOf(name)
-			step = pathStep{item: true, index: index, inGit: index}
-			target = itemAt(items, index)
+			index := value.Index(name)
+			step = snippet.Step{Item: true, Index: index, InGit: index}
+			target = value.Item(items, index)
 			if i < len(steps)-1 {
-				step.identity, _ = keysOf(nil, items).identify(target, steps[i+1], index)
+				step.Identity, _ = snippet.KeysOf(nil, items).Identify(target, steps[i+1], index)
 			}
 		} else {
-			target = childNamed(target, name)
+			target = value.Child(target, name)
 		}
 		path = append(path, step)
 	}
@@ -243,44 +248,32 @@ func (f *fixer) resourceVersion() []drift.Fix {
 }
 
 // exported are the removals of what an export of the object left in its manifest.
-func (f *fixer) exported() []change {
+func (f *fixer) exported() []snippet.Change {
 	r := f.subject()
 	if r == nil || r.target == nil {
 		return nil
 	}
-	var changes []change
+	var changes []snippet.Change
 	drop := func(value any, names ...string) {
-		path := make([]pathStep, 0, len(names))
+		path := make([]snippet.Step, 0, len(names))
 		for _, name := range names {
-			path = append(path, pathStep{field: name})
+			path = append(path, snippet.Step{Field: name})
 		}
-		changes = append(changes, change{path: path, value: brief(value), remove: true, hide: names[len(names)-1] == lastAppliedAnnotation && r.isSecret()})
+		changes = append(changes, snippet.Change{Path: path, Value: words.Brief(value), Remove: true, Hide: names[len(names)-1] == mark.LastApplied && r.isSecret()})
 	}
 	for _, name := range serverFields {
 		if value, found := object.At(r.target, "metadata", name); found {
 			drop(value, "metadata", name)
 		}
 	}
-	if value, found := object.At(r.target, "metadata", "annotations", lastAppliedAnnotation); found {
-		drop(value, "metadata", "annotations", lastAppliedAnnotation)
+	if value, found := object.At(r.target, "metadata", "annotations", mark.LastApplied); found {
+		drop(value, "metadata", "annotations", mark.LastApplied)
 	}
 	if _, found := r.target["status"]; found {
 		drop("...", "status")
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	return changes
-}
-
-// brief keeps long values out of a comment.
-func brief(value any) any {
-	const enough = 60
-	if spelled, ok := value.(string); ok && len(spelled) > enough {
-		return strings.ToValidUTF8(spelled[:enough], "") + "..."
-	}
-	if _, ok := value.([]any); ok {
-		return "..."
-	}
-	return value
 }
 
 // subject is the resource that the claim is about, which a claim about the
@@ -338,7 +331,7 @@ func (f *fixer) timestamp() []drift.Fix {
 // such thing is to be seen, the annotation can only be ignored.
 func (f *fixer) checksum() []drift.Fix {
 	pin := f.pinRandom()
-	pin.Snippet = note("Pin the random value that " + f.ref().Words() + " has the checksum of" + f.siblings() + ".")
+	pin.Snippet = snippet.Note("Pin the random value that " + f.ref().Words() + " has the checksum of" + f.siblings() + ".")
 	pin.Edit = nil
 	pin.Why = "The checksum changes with every render because what it is made of does; with that pinned, pods restart only for real changes."
 	ignore := f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields, "Right when what the checksum is made of cannot be pinned; a real change then restarts no pods by the checksum's change alone.")
@@ -356,5 +349,5 @@ func (f *fixer) siblings() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return ": " + some(names)
+	return ": " + words.Some(names)
 }

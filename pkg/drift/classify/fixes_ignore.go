@@ -3,12 +3,15 @@ package classify
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -28,31 +31,31 @@ func (f *fixer) narrowRule(fields []drift.Field) (rule v1alpha1.ResourceIgnoreDi
 		paths = f.emptied(paths)
 	}
 	for _, path := range paths {
-		if !throughList(path) {
-			rule.JSONPointers = append(rule.JSONPointers, string(pointerOf(path)))
+		if !snippet.ThroughList(path) {
+			rule.JSONPointers = append(rule.JSONPointers, string(snippet.PointerOf(path)))
 			continue
 		}
-		stable = stable && !positional(path)
-		rule.JQPathExpressions = append(rule.JQPathExpressions, jqPath(path))
+		stable = stable && !snippet.Positional(path)
+		rule.JQPathExpressions = append(rule.JQPathExpressions, snippet.JQPath(path))
 	}
 	return rule, stable
 }
 
 // emptied names the object in place of all of its fields: under server-side diff Argo
 // CD finds an object that its rule emptied to differ from the prediction's null.
-func (f *fixer) emptied(paths [][]pathStep) [][]pathStep {
+func (f *fixer) emptied(paths [][]snippet.Step) [][]snippet.Step {
 	covered := map[string]int{}
 	for _, path := range paths {
-		covered[string(pointerOf(path[:len(path)-1]))]++
+		covered[string(snippet.PointerOf(path[:len(path)-1]))]++
 	}
-	var kept [][]pathStep
+	var kept [][]snippet.Step
 	named := map[string]bool{}
 	for _, path := range paths {
 		above := path[:len(path)-1]
-		pointer := pointerOf(above)
+		pointer := snippet.PointerOf(above)
 		held, _ := pointer.Value(f.r.live)
 		whole, isObject := held.(map[string]any)
-		if len(above) < 2 || above[len(above)-1].item || !isObject || len(whole) > covered[string(pointer)] {
+		if len(above) < 2 || above[len(above)-1].Item || !isObject || len(whole) > covered[string(pointer)] {
 			kept = append(kept, path)
 			continue
 		}
@@ -76,17 +79,17 @@ func ruleText(rule v1alpha1.ResourceIgnoreDifferences) string {
 	var out strings.Builder
 	for _, field := range [][2]string{{"group", rule.Group}, {"kind", rule.Kind}, {"name", rule.Name}, {"namespace", rule.Namespace}} {
 		if field[1] != "" {
-			out.WriteString(keyed(field[0]+":", field[1], ""))
+			out.WriteString(snippet.Keyed(field[0]+":", field[1], ""))
 		}
 	}
 	if len(rule.JSONPointers) > 0 {
-		out.WriteString(keyed("jsonPointers:", anyList(rule.JSONPointers), ""))
+		out.WriteString(snippet.Keyed("jsonPointers:", anyList(rule.JSONPointers), ""))
 	}
 	if len(rule.JQPathExpressions) > 0 {
-		out.WriteString(keyed("jqPathExpressions:", anyList(rule.JQPathExpressions), ""))
+		out.WriteString(snippet.Keyed("jqPathExpressions:", anyList(rule.JQPathExpressions), ""))
 	}
 	if len(rule.ManagedFieldsManagers) > 0 {
-		out.WriteString(keyed("managedFieldsManagers:", anyList(rule.ManagedFieldsManagers), ""))
+		out.WriteString(snippet.Keyed("managedFieldsManagers:", anyList(rule.ManagedFieldsManagers), ""))
 	}
 	return out.String()
 }
@@ -124,7 +127,7 @@ func wholes(fields []drift.Field) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "It hides all that is or comes below " + some(names) + "."
+	return "It hides all that is or comes below " + words.Some(names) + "."
 }
 
 // ancestors is a rule for the top-level fields that hold the given ones.
@@ -145,16 +148,16 @@ func (f *fixer) ruled(kind drift.FixKind, rule v1alpha1.ResourceIgnoreDifference
 	var added []string
 	respects := kind == drift.FixIgnoreDifferencesAndRespect || f.claim.sync == drift.FightsController
 	if respects {
-		added = append(added, respectOption)
+		added = append(added, mark.RespectOption)
 		why = append(why, f.listsRespected(rule))
 	} else if !f.respects() {
-		why = append(why, "A sync still writes Git's value, as "+respectOption+" is not set.")
+		why = append(why, "A sync still writes Git's value, as "+mark.RespectOption+" is not set.")
 		if policy, enabled := f.automated(); enabled && policy["selfHeal"] == true {
 			why = append(why, "With selfHeal, any other drift of the Application starts such a sync.")
 		}
 	}
 	why = append(why, "A later change of the ignored fields in Git is not seen any more.")
-	fix := drift.Fix{Kind: kind, Where: drift.InApplication, Snippet: f.application(nil, []v1alpha1.ResourceIgnoreDifferences{rule}, added...), Why: sentences(why...)}
+	fix := drift.Fix{Kind: kind, Where: drift.InApplication, Snippet: f.application(nil, []v1alpha1.ResourceIgnoreDifferences{rule}, added...), Why: words.Sentences(why...)}
 	if f.r.target != nil && f.r.live != nil {
 		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
 	}
@@ -177,14 +180,14 @@ func (f *fixer) annotatedIgnore(kind drift.FixKind, fields []drift.Field) []drif
 	if f.settings.version.before(3, 6) || len(rule.JQPathExpressions) > 0 || len(fields) > maxEdited || f.r.target == nil {
 		return nil
 	}
-	pointers := block(map[string]any{"jsonPointers": anyList(rule.JSONPointers)})
-	path := []pathStep{{field: "metadata"}, {field: "annotations"}, {field: ignoreAnnotation}}
+	pointers := snippet.Block(map[string]any{"jsonPointers": anyList(rule.JSONPointers)})
+	path := []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: ignoreAnnotation}}
 	fix := drift.Fix{
-		Kind: kind, Where: drift.InGit, Snippet: fragment(f.ref(), f.apiVersion(), []change{{path: path, value: strings.TrimSuffix(pointers, "\n")}}),
+		Kind: kind, Where: drift.InGit, Snippet: snippet.Fragment(f.ref(), f.apiVersion(), []snippet.Change{{Path: path, Value: strings.TrimSuffix(pointers, "\n")}}),
 		Why: "The same rule in the manifest, for those who may not edit the Application; since Argo CD v3.6, JSON pointers only.",
 	}
 	if kind == drift.FixIgnoreDifferencesAndRespect && !f.respects() {
-		fix.Why += " The Application's syncOptions need " + respectOption + " beside it."
+		fix.Why += " The Application's syncOptions need " + mark.RespectOption + " beside it."
 	}
 	if f.r.live != nil {
 		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
@@ -204,7 +207,7 @@ func (f *fixer) byManager(kind drift.FixKind) []drift.Fix {
 	}
 	manager := ""
 	for _, field := range f.fields {
-		if field.Owner == nil || !field.InLive || !field.InTarget || f.r.roleOf(*field.Owner) != controller ||
+		if field.Owner == nil || !field.InLive || !field.InTarget || owners.RoleOf(f.r.ref.Kind, *field.Owner) != owners.Controller ||
 			manager != "" && field.Owner.Manager != manager {
 			return nil
 		}
@@ -221,17 +224,14 @@ func (f *fixer) alsoOwned(manager string) string {
 	for _, field := range f.fields {
 		mine[string(field.Pointer)] = true
 	}
-	if f.r.owners == nil {
-		f.r.owners = ownersOf(f.r.live)
-	}
-	var bits ownerSet
-	for i, owner := range f.r.owners.entries {
+	var bits owners.OwnerSet
+	for i, owner := range f.r.ownership().Entries {
 		if owner.Manager == manager && owner.Subresource != statusSubresource {
 			bits |= 1 << i
 		}
 	}
 	var others []string
-	for pointer, owners := range f.r.owners.whole {
+	for pointer, owners := range f.r.ownership().Whole {
 		if _, set := pointer.Value(f.r.target); set && owners&bits != 0 && !mine[string(pointer)] {
 			others = append(others, string(pointer))
 		}
@@ -240,29 +240,12 @@ func (f *fixer) alsoOwned(manager string) string {
 		return "It owns nothing else that Git sets."
 	}
 	slices.Sort(others)
-	return "It also hides " + plural(len(others), "other field") + " that it owns and Git sets: " + some(others) + "."
-}
-
-// plural counts things.
-func plural(count int, what string) string {
-	if count == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(count) + " " + what + "s"
-}
-
-// some names the first few.
-func some(names []string) string {
-	const few = 5
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:few], ", ") + " and " + strconv.Itoa(len(names)-few) + " more"
+	return "It also hides " + words.Plural(len(others), "other field") + " that it owns and Git sets: " + words.Some(others) + "."
 }
 
 // serverSide is a fix by letting the API server predict the result of a sync.
 func (f *fixer) serverSide(why ...string) drift.Fix {
-	options := options(object.Annotation(f.snapshot.Application, compareOptionsAnnotation), serverSideOption)
+	options := options(object.Annotation(f.snapshot.Application, mark.CompareOptions), serverSideOption)
 	options = strings.ReplaceAll(options, "ServerSideDiff=false,", "")
 	state := "It has been stable since Argo CD v3.1."
 	switch {
@@ -276,8 +259,8 @@ func (f *fixer) serverSide(why ...string) drift.Fix {
 		why = append(why, "Syncs stay client-side applies: a field that is removed from Git is then not seen as drift when only client-side apply owned it.")
 	}
 	return drift.Fix{
-		Kind: drift.FixEnableServerSideDiff, Where: drift.InApplication, Why: sentences(why...),
-		Snippet: f.application(map[string]any{compareOptionsAnnotation: options}, nil),
+		Kind: drift.FixEnableServerSideDiff, Where: drift.InApplication, Why: words.Sentences(why...),
+		Snippet: f.application(map[string]any{mark.CompareOptions: options}, nil),
 	}
 }
 

@@ -6,6 +6,10 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -13,7 +17,7 @@ import (
 // The fixes of what people and tools changed in the cluster.
 
 // syncSnippet is the sync of this one resource.
-func (f *fixer) syncSnippet() string { return lines(f.syncOne()) }
+func (f *fixer) syncSnippet() string { return snippet.Lines(f.syncOne()) }
 
 func (f *fixer) manualEdit() []drift.Fix {
 	commit := f.gitFix(drift.FixDecideCommitOrSync, f.likeLive(f.fields),
@@ -41,37 +45,37 @@ func (f *fixer) losses() string {
 
 func (f *fixer) foreignApply() []drift.Fix {
 	who := f.writers()
-	snippet := []string{
-		note("Who writes " + f.ref().Words() + ": " + who),
-		kubectl(f.ref(), "get", "--show-managed-fields", `--output=jsonpath={range .metadata.managedFields[*]}{.manager}{" "}{.operation}{" "}{.time}{"\n"}{end}`),
+	s := []string{
+		snippet.Note("Who writes " + f.ref().Words() + ": " + who),
+		snippet.Kubectl(f.ref(), "get", "--show-managed-fields", `--output=jsonpath={range .metadata.managedFields[*]}{.manager}{" "}{.operation}{" "}{.time}{"\n"}{end}`),
 	}
 	if release := object.Annotation(f.r.live, "meta.helm.sh/release-name"); release != "" {
-		namespace := first(object.Annotation(f.r.live, "meta.helm.sh/release-namespace"), f.ref().Namespace)
-		snippet = append(snippet, note("It carries the marks of a Helm release, which an upgrade writes again:"),
-			command(append([]string{"helm", "history", "--namespace=" + namespace}, operand(release)...)...))
+		namespace := words.First(object.Annotation(f.r.live, "meta.helm.sh/release-namespace"), f.ref().Namespace)
+		s = append(s, snippet.Note("It carries the marks of a Helm release, which an upgrade writes again:"),
+			snippet.Command(append([]string{"helm", "history", "--namespace=" + namespace}, snippet.Operand(release)...)...))
 	}
-	snippet = append(snippet, note("Take the object out of the other tool first, then:"), f.syncOne())
-	return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, lines(snippet...),
+	s = append(s, snippet.Note("Take the object out of the other tool first, then:"), f.syncOne())
+	return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, snippet.Lines(s...),
 		"Two tools apply whole manifests of this object, and each takes back what the other wrote.",
-		"A sync lasts only until "+first(who, "the other one")+" applies again.", f.losses())}
+		"A sync lasts only until "+words.First(who, "the other one")+" applies again.", f.losses())}
 }
 
 // writers names who owns the fields, Argo CD apart.
 func (f *fixer) writers() string {
 	var found []string
 	for _, field := range f.fields {
-		if field.Owner != nil && f.r.roleOf(*field.Owner) != argo && !slices.Contains(found, field.Owner.Manager) {
+		if field.Owner != nil && owners.RoleOf(f.r.ref.Kind, *field.Owner) != owners.Argo && !slices.Contains(found, field.Owner.Manager) {
 			found = append(found, field.Owner.Manager)
 		}
 	}
 	if len(found) == 0 {
-		for _, owner := range managersOf(f.r.live) {
-			if role := f.r.roleOf(owner); role != argo && owner.Subresource == "" && !slices.Contains(found, owner.Manager) {
+		for _, owner := range owners.Entries(f.r.live) {
+			if role := owners.RoleOf(f.r.ref.Kind, owner); role != owners.Argo && owner.Subresource == "" && !slices.Contains(found, owner.Manager) {
 				found = append(found, owner.Manager)
 			}
 		}
 	}
-	return some(found)
+	return words.Some(found)
 }
 
 func (f *fixer) rolloutRestart() []drift.Fix {
@@ -86,7 +90,7 @@ func (f *fixer) rolloutRestart() []drift.Fix {
 
 // none is the answer where nothing is to be done.
 func (f *fixer) none(why string) drift.Fix {
-	return drift.Fix{Kind: drift.FixNoneNeeded, Where: drift.InGit, Snippet: note("nothing to do"), Why: why}
+	return drift.Fix{Kind: drift.FixNoneNeeded, Where: drift.InGit, Snippet: snippet.Note("nothing to do"), Why: why}
 }
 
 func (f *fixer) hiddenAddition() []drift.Fix {
@@ -101,7 +105,7 @@ func (f *fixer) hiddenAddition() []drift.Fix {
 // removedLive is the command that removes fields of the live object. The patch
 // tests before it removes, and items of a list go from the last to the first.
 func (f *fixer) removedLive(fields []drift.Field) string {
-	patch := &jsonPatch{}
+	patch := &snippet.JsonPatch{}
 	ordered := slices.Clone(fields)
 	slices.Reverse(ordered)
 	for _, field := range ordered[:min(len(ordered), maxEdited)] {
@@ -109,23 +113,23 @@ func (f *fixer) removedLive(fields []drift.Field) string {
 			continue
 		}
 		if !f.r.secret(field.Pointer) {
-			patch.test(string(field.Pointer), field.Live)
+			patch.Test(string(field.Pointer), field.Live)
 		}
-		patch.remove(string(field.Pointer))
+		patch.Remove(string(field.Pointer))
 	}
-	return lines(kubectl(f.ref(), "patch", "--type=json", patch.text()))
+	return snippet.Lines(snippet.Kubectl(f.ref(), "patch", "--type=json", patch.Text()))
 }
 
 func (f *fixer) resourceMissing() []drift.Fix {
 	return []drift.Fix{
 		f.operation(drift.FixSyncOrRemoveFromGit, f.syncSnippet(), "Creates the object again as Git says: right when its deletion was a mistake.", "Data that the deleted object held does not come back."),
-		f.advice(drift.FixSyncOrRemoveFromGit, note("Delete the manifest of "+f.ref().Words()+" from Git, or switch it off in the chart's values."),
+		f.advice(drift.FixSyncOrRemoveFromGit, snippet.Note("Delete the manifest of "+f.ref().Words()+" from Git, or switch it off in the chart's values."),
 			"Right when the object was deleted on purpose.", f.selfHeals()),
 	}
 }
 
 func (f *fixer) gitAhead() []drift.Fix {
-	return []drift.Fix{f.operation(drift.FixSync, f.syncSnippet(), "Applies what was committed since the last sync; live is still what was applied then.", "Without "+selected(f.ref())+" all of the Application is synced.")}
+	return []drift.Fix{f.operation(drift.FixSync, f.syncSnippet(), "Applies what was committed since the last sync; live is still what was applied then.", "Without "+snippet.OfResource(f.ref())+" all of the Application is synced.")}
 }
 
 // applicationEdit tells a person in the UI from a controller: the effect of a sync
@@ -133,7 +137,7 @@ func (f *fixer) gitAhead() []drift.Fix {
 func (f *fixer) applicationEdit() []drift.Fix {
 	decide := f.manualEdit()
 	ignore := f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields,
-		"Lets "+first(f.writers(), "the controller")+" own the fields of this Application.")
+		"Lets "+words.First(f.writers(), "the controller")+" own the fields of this Application.")
 	if f.claim.sync == drift.FightsController {
 		return append([]drift.Fix{ignore}, decide...)
 	}
@@ -160,7 +164,7 @@ func (f *fixer) dip() string {
 		return ""
 	}
 	return "The first client-side apply without it sets the default of 1 until the autoscaler acts again: to avoid that, remove it before from last-applied-configuration too (" +
-		kubectl(f.ref(), "apply", "edit-last-applied") + ")."
+		snippet.Kubectl(f.ref(), "apply", "edit-last-applied") + ")."
 }
 
 func (f *fixer) controllerField() []drift.Fix {
@@ -182,7 +186,7 @@ func (f *fixer) caBundle() []drift.Fix {
 
 func (f *fixer) operatorField() []drift.Fix {
 	ignore := f.ignore(drift.FixIgnoreDifferencesAndRespect, f.fields,
-		first(f.writers(), "The operator")+" rewrites these fields on purpose; with the rule neither the comparison nor a sync touches them.", f.selfHeals())
+		words.First(f.writers(), "The operator")+" rewrites these fields on purpose; with the rule neither the comparison nor a sync touches them.", f.selfHeals())
 	return append(append([]drift.Fix{ignore}, f.byManager(drift.FixIgnoreDifferencesAndRespect)...), f.annotatedIgnore(drift.FixIgnoreDifferencesAndRespect, f.fields)...)
 }
 
@@ -193,9 +197,9 @@ func (f *fixer) aggregatedRole() []drift.Fix {
 	}
 	drop := f.gitFix(drift.FixDropFieldFromGit, f.dropped(rules), "The rules of an aggregated ClusterRole are made from the roles that it selects; what Git sets there is overwritten.")
 	rewritten(drop)
-	setting := block(map[string]any{"data": map[string]any{"resource.compareoptions": "ignoreAggregatedRoles: true\n"}})
+	setting := snippet.Block(map[string]any{"data": map[string]any{"resource.compareoptions": "ignoreAggregatedRoles: true\n"}})
 	return []drift.Fix{drop, {
-		Kind: drift.FixIgnoreDifferencesNarrow, Where: drift.InArgoCM, Snippet: note("ConfigMap argocd-cm, beside the other compare options") + "\n" + setting,
+		Kind: drift.FixIgnoreDifferencesNarrow, Where: drift.InArgoCM, Snippet: snippet.Note("ConfigMap argocd-cm, beside the other compare options") + "\n" + setting,
 		Why: "Ignores the rules of every ClusterRole with an aggregationRule in all Applications of this Argo CD" + f.otherRoles() + "; a sync still writes Git's.",
 	}}
 }
@@ -211,7 +215,7 @@ func (f *fixer) otherRoles() string {
 	if len(others) == 0 {
 		return ", of which this Application has no other"
 	}
-	return ", here also " + some(others)
+	return ", here also " + words.Some(others)
 }
 
 func (f *fixer) runtimeData() []drift.Fix {
@@ -225,8 +229,8 @@ func (f *fixer) reordered() []drift.Fix {
 }
 
 // liveOrder sets the lists around the fields to Git's own items in live's order.
-func (f *fixer) liveOrder() []change {
-	var changes []change
+func (f *fixer) liveOrder() []snippet.Change {
+	var changes []snippet.Change
 	seen := map[string]bool{}
 	for _, field := range f.fields {
 		steps := field.Pointer.Steps()
@@ -241,12 +245,12 @@ func (f *fixer) liveOrder() []change {
 			live, _ := above.Value(f.liveDocument())
 			if ordered, ok := inOrder(git, live); ok {
 				seen[held] = true
-				changes = append(changes, change{path: path, value: ordered})
+				changes = append(changes, snippet.Change{Path: path, Value: ordered})
 				break
 			}
 		}
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	return changes
 }
 
@@ -267,14 +271,14 @@ func inOrder(git, live any) ([]any, bool) {
 	if !ok || !okToo || len(mine) != len(theirs) || len(mine) < 2 {
 		return nil, false
 	}
-	a, b := spell(mine), spell(theirs)
-	if !sameTokens(a, b) {
-		known := keysOf(theirs, mine)
-		if len(known.keys) == 0 {
+	a, b := diff.Spell(mine), diff.Spell(theirs)
+	if !diff.SameTokens(a, b) {
+		known := snippet.KeysOf(theirs, mine)
+		if len(known.Keys) == 0 {
 			return nil, false
 		}
-		a, b = identityTexts(mine, known.keys[0].names), identityTexts(theirs, known.keys[0].names)
-		if !sameTokens(a, b) {
+		a, b = identityTexts(mine, known.Keys[0].Names), identityTexts(theirs, known.Keys[0].Names)
+		if !diff.SameTokens(a, b) {
 			return nil, false
 		}
 	}
@@ -297,7 +301,7 @@ func inOrder(git, live any) ([]any, bool) {
 func identityTexts(items []any, names []string) []string {
 	texts := make([]string, 0, len(items))
 	for i, item := range items {
-		text, ok := identityText(item, names)
+		text, ok := snippet.IdentityText(item, names)
 		if !ok {
 			text = strconv.Itoa(i)
 		}

@@ -7,25 +7,20 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
-)
-
-// The fixes of who owns a resource and how long it lives.
-
-const (
-	hookDeleteAnnotation     = "argocd.argoproj.io/hook-delete-policy"
-	helmHookDeleteAnnotation = "helm.sh/hook-delete-policy"
-	syncWaveAnnotation       = "argocd.argoproj.io/sync-wave"
 )
 
 func (f *fixer) adopt() []drift.Fix {
 	fixes := []drift.Fix{f.operation(drift.FixSyncToAdopt, f.syncSnippet(), "The sync writes Argo CD's mark on the object, which adopts it; where Git differs in nothing else, nothing else changes.")}
-	if id := object.Annotation(f.r.target, trackingIDAnnotation); id != "" {
-		mark := kubectlPairs(f.ref(), "annotate", trackingIDAnnotation+"="+id)
-		fixes = append(fixes, f.cluster(drift.FixSyncToAdopt, lines(mark), "The same mark by hand, for an object that must not be applied yet."))
+	if id := object.Annotation(f.r.target, mark.TrackingID); id != "" {
+		mark := snippet.KubectlPairs(f.ref(), "annotate", mark.TrackingID+"="+id)
+		fixes = append(fixes, f.cluster(drift.FixSyncToAdopt, snippet.Lines(mark), "The same mark by hand, for an object that must not be applied yet."))
 	} else if label := object.Text(f.r.target, "metadata", "labels", f.settings.instanceLabel); label != "" {
-		mark := kubectlPairs(f.ref(), "label", f.settings.instanceLabel+"="+label)
-		fixes = append(fixes, f.cluster(drift.FixSyncToAdopt, lines(mark), "The same mark by hand, for an object that must not be applied yet."))
+		mark := snippet.KubectlPairs(f.ref(), "label", f.settings.instanceLabel+"="+label)
+		fixes = append(fixes, f.cluster(drift.FixSyncToAdopt, snippet.Lines(mark), "The same mark by hand, for an object that must not be applied yet."))
 	}
 	return fixes
 }
@@ -38,7 +33,7 @@ func (f *fixer) oneOwner() []drift.Fix {
 		}
 	}
 	return []drift.Fix{
-		f.advice(drift.FixSingleOwner, note(f.ref().Words()+" is rendered by this Application and by "+other+".", "Delete its manifest from one of them, without pruning it there: first annotate it with "+syncOptionsAnnotation+": Prune=false, and sync."),
+		f.advice(drift.FixSingleOwner, snippet.Note(f.ref().Words()+" is rendered by this Application and by "+other+".", "Delete its manifest from one of them, without pruning it there: first annotate it with "+mark.SyncOptions+": Prune=false, and sync."),
 			"Each sync of the one takes the object from the other. Keep it in the Application that it belongs to.", f.losses()),
 		{
 			Kind: drift.FixSingleOwner, Where: drift.InApplication, Snippet: f.application(nil, nil, "FailOnSharedResource=true"),
@@ -48,7 +43,7 @@ func (f *fixer) oneOwner() []drift.Fix {
 }
 
 func (f *fixer) argoCM(kind drift.FixKind, data map[string]any, why ...string) drift.Fix {
-	return drift.Fix{Kind: kind, Where: drift.InArgoCM, Snippet: note("ConfigMap argocd-cm") + "\n" + block(map[string]any{"data": data}), Why: sentences(why...)}
+	return drift.Fix{Kind: kind, Where: drift.InArgoCM, Snippet: snippet.Note("ConfigMap argocd-cm") + "\n" + snippet.Block(map[string]any{"data": data}), Why: words.Sentences(why...)}
 }
 
 func (f *fixer) copiedLabel() []drift.Fix {
@@ -57,7 +52,7 @@ func (f *fixer) copiedLabel() []drift.Fix {
 		f.argoCM(drift.FixChangeTrackingMethod, map[string]any{"application.resourceTrackingMethod": trackAnnotation},
 			"Labels are copied to what a controller makes from the object, and Argo CD takes the copies for its own; the annotation says for which object it was written.",
 			"It is for all Applications of this Argo CD: the next sync of each writes the annotation."),
-		f.cluster(drift.FixMarkIgnoreExtraneous, lines(kubectlPairs(ref, "annotate", compareOptionsAnnotation+"=IgnoreExtraneous", syncOptionsAnnotation+"=Prune=false")),
+		f.cluster(drift.FixMarkIgnoreExtraneous, snippet.Lines(snippet.KubectlPairs(ref, "annotate", mark.CompareOptions+"=IgnoreExtraneous", mark.SyncOptions+"=Prune=false")),
 			"For this object alone, until its controller makes it anew: it counts for nothing in the sync status and is not pruned. Better set both in the template that it is copied from."),
 	}
 }
@@ -73,8 +68,8 @@ func (f *fixer) labelConflict() []drift.Fix {
 
 func (f *fixer) pendingPrune() []drift.Fix {
 	ref := f.ref()
-	snippet := note("First run: moorpin extension classify -o plan SNAPSHOT", "It lists who still refers to the object.") + "\n" + dumped(ref) +
-		lines(f.syncOne("--prune"))
+	snippet := snippet.Note("First run: moorpin extension classify -o plan SNAPSHOT", "It lists who still refers to the object.") + "\n" + snippet.Dumped(ref) +
+		snippet.Lines(f.syncOne("--prune"))
 	return []drift.Fix{f.operation(drift.FixPruneAfterReview, snippet,
 		"Deletes what Git no longer renders, after a dump that brings it back with kubectl create.", f.losses(), f.warnFinalizers())}
 }
@@ -89,57 +84,49 @@ func (f *fixer) warnFinalizers() string {
 	if len(finalizers) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Its finalizers keep it until their controllers have cleaned up: %s.", some(shown(finalizers)))
-}
-
-func shown(values []any) []string {
-	names := make([]string, 0, len(values))
-	for _, value := range values {
-		names = append(names, show(value))
-	}
-	return names
+	return fmt.Sprintf("Its finalizers keep it until their controllers have cleaned up: %s.", words.Some(words.Shown(finalizers)))
 }
 
 // pruneProtected: Prune=confirm waits for a word, Prune=false means to stay.
 func (f *fixer) pruneProtected() []drift.Fix {
 	ref := f.ref()
 	r := f.subject()
-	if r == nil || hasOption(r.live, syncOptionsAnnotation, "Prune=confirm") {
-		approve := kubectl(f.situation.ref(), "annotate", "--overwrite") + ` "argocd.argoproj.io/deletion-approved=$(date -u +%Y-%m-%dT%H:%M:%SZ)"` + "\n"
+	if r == nil || hasOption(r.live, mark.SyncOptions, "Prune=confirm") {
+		approve := snippet.Kubectl(f.situation.ref(), "annotate", "--overwrite") + ` "argocd.argoproj.io/deletion-approved=$(date -u +%Y-%m-%dT%H:%M:%SZ)"` + "\n"
 		if r != nil {
-			approve = dumped(ref) + approve
+			approve = snippet.Dumped(ref) + approve
 		}
 		return []drift.Fix{f.operation(drift.FixPruneAfterReview, approve, "Confirms the deletions that the operation waits for, all of them. Dump what is to be deleted first.")}
 	}
-	mark := kubectlPairs(ref, "annotate", compareOptionsAnnotation+"="+options(object.Annotation(r.live, compareOptionsAnnotation), "IgnoreExtraneous"))
+	mark := snippet.KubectlPairs(ref, "annotate", mark.CompareOptions+"="+options(object.Annotation(r.live, mark.CompareOptions), "IgnoreExtraneous"))
 	return []drift.Fix{
-		f.cluster(drift.FixMarkIgnoreExtraneous, lines(mark), "The object is kept on purpose; with the mark it no longer makes the Application OutOfSync."),
-		f.cluster(drift.FixPruneAfterReview, dumped(ref)+lines(kubectl(ref, "delete")), "Right when nothing needs the object any more: Argo CD itself does not delete what has Prune=false.", f.warnFinalizers()),
+		f.cluster(drift.FixMarkIgnoreExtraneous, snippet.Lines(mark), "The object is kept on purpose; with the mark it no longer makes the Application OutOfSync."),
+		f.cluster(drift.FixPruneAfterReview, snippet.Dumped(ref)+snippet.Lines(snippet.Kubectl(ref, "delete")), "Right when nothing needs the object any more: Argo CD itself does not delete what has Prune=false.", f.warnFinalizers()),
 	}
 }
 
 func (f *fixer) hookLeftover() []drift.Fix {
 	r := f.subject()
-	policy := map[string]string{hookDeleteAnnotation: "BeforeHookCreation,HookSucceeded"}
+	policy := map[string]string{mark.HookDelete: "BeforeHookCreation,HookSucceeded"}
 	why := "Deletes the run when it has succeeded, and the one before a new one; a failed run stays for its logs."
-	if r != nil && object.Annotation(r.live, helmHookAnnotation) != "" && object.Annotation(r.live, hookAnnotation) == "" {
-		policy = map[string]string{helmHookDeleteAnnotation: "before-hook-creation,hook-succeeded"}
+	if r != nil && object.Annotation(r.live, mark.HelmHook) != "" && object.Annotation(r.live, mark.Hook) == "" {
+		policy = map[string]string{mark.HelmHookDelete: "before-hook-creation,hook-succeeded"}
 	} else if r != nil && !isHook(r.live) {
-		policy[hookAnnotation] = "Sync"
+		policy[mark.Hook] = "Sync"
 		why = "Makes the run a hook, so that Argo CD neither compares nor prunes it. " + why
 	}
 	return []drift.Fix{
 		f.annotated(drift.FixHookDeletePolicy, policy, why),
-		f.cluster(drift.FixHookDeletePolicy, dumped(f.ref())+lines(kubectl(f.ref(), "delete")), "Removes this run now; the next one comes back unless the policy changes."),
+		f.cluster(drift.FixHookDeletePolicy, snippet.Dumped(f.ref())+snippet.Lines(snippet.Kubectl(f.ref(), "delete")), "Removes this run now; the next one comes back unless the policy changes."),
 	}
 }
 
 // ttlDeleted makes a hook of what runs once: a hook that is gone is no drift. Its
 // TTL has to go, or the sync waits for a run that has vanished.
 func (f *fixer) ttlDeleted() []drift.Fix {
-	changes := []change{
-		{path: []pathStep{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}, value: "Sync"},
-		{path: []pathStep{{field: "metadata"}, {field: "annotations"}, {field: hookDeleteAnnotation}}, value: "BeforeHookCreation"},
+	changes := []snippet.Change{
+		{Path: []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: mark.Hook}}, Value: "Sync"},
+		{Path: []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: mark.HookDelete}}, Value: "BeforeHookCreation"},
 	}
 	changes = append(changes, ttlRemovals(f.r.target)...)
 	return []drift.Fix{f.gitFix(drift.FixConvertToHook, changes,
@@ -148,13 +135,13 @@ func (f *fixer) ttlDeleted() []drift.Fix {
 }
 
 func (f *fixer) repeated() []drift.Fix {
-	return []drift.Fix{f.advice(drift.FixRemoveDuplicateInGit, note(append([]string{"Keep one of the manifests of the same object:"}, f.claim.evidence...)...),
+	return []drift.Fix{f.advice(drift.FixRemoveDuplicateInGit, snippet.Note(append([]string{"Keep one of the manifests of the same object:"}, f.claim.evidence...)...),
 		"Argo CD applies the last one that it renders; the others are never in force.")}
 }
 
 func (f *fixer) excluded() []drift.Fix {
 	ref := f.ref()
-	fixes := []drift.Fix{f.advice(drift.FixUnexcludeOrRemove, note("Delete the manifest of "+ref.Words()+" from Git."),
+	fixes := []drift.Fix{f.advice(drift.FixUnexcludeOrRemove, snippet.Note("Delete the manifest of "+ref.Words()+" from Git."),
 		"Argo CD is told to leave this kind alone, so that the manifest is never applied: right unless it was meant to be.")}
 	if left, changed := f.exclusionsWithout(ref); changed {
 		fixes = append(fixes, f.argoCM(drift.FixUnexcludeOrRemove, map[string]any{"resource.exclusions": left},
@@ -187,7 +174,7 @@ func (f *fixer) exclusionsWithout(ref drift.ResourceRef) (string, bool) {
 	if len(kept) == 0 {
 		return "[]\n", changed
 	}
-	return block(kept), changed
+	return snippet.Block(kept), changed
 }
 
 // namespaceMetadata: a Namespace that Git renders wins over the Application's
@@ -195,25 +182,25 @@ func (f *fixer) exclusionsWithout(ref drift.ResourceRef) (string, bool) {
 func (f *fixer) namespaceMetadata() []drift.Fix {
 	namespace := f.app.Spec.Destination.Namespace
 	ref := drift.ResourceRef{Kind: "Namespace", Name: namespace}
-	label := []string{kubectl(ref, "get", "--output=yaml")}
+	label := []string{snippet.Kubectl(ref, "get", "--output=yaml")}
 	if policy := f.app.Spec.SyncPolicy; policy != nil && policy.ManagedNamespaceMetadata != nil {
 		if pairs := assigned(policy.ManagedNamespaceMetadata.Labels); len(pairs) > 0 {
-			label = append(label, kubectlPairs(ref, "label", pairs...))
+			label = append(label, snippet.KubectlPairs(ref, "label", pairs...))
 		}
 		if pairs := assigned(policy.ManagedNamespaceMetadata.Annotations); len(pairs) > 0 {
-			label = append(label, kubectlPairs(ref, "annotate", pairs...))
+			label = append(label, snippet.KubectlPairs(ref, "annotate", pairs...))
 		}
 	}
-	outside := f.cluster(drift.FixLabelOutOfBandOrFixChart, lines(label...),
+	outside := f.cluster(drift.FixLabelOutOfBandOrFixChart, snippet.Lines(label...),
 		"A Namespace that is rendered wins over managedNamespaceMetadata: put the labels into its manifest or the chart's values, or set them by hand and take the setting out.")
-	sync := f.operation(drift.FixSync, lines(f.argocd("sync")), "Applies the changed managedNamespaceMetadata to the namespace.")
+	sync := f.operation(drift.FixSync, snippet.Lines(f.argocd("sync")), "Applies the changed managedNamespaceMetadata to the namespace.")
 	for _, r := range f.resources {
 		if r.ref.Group == "" && r.ref.Kind == "Namespace" && r.target != nil {
 			return []drift.Fix{outside}
 		}
 	}
 	if policy := f.app.Spec.SyncPolicy; policy != nil && !policy.SyncOptions.HasOption("CreateNamespace=true") {
-		sync.Snippet = f.application(nil, nil, "CreateNamespace=true") + note("after that:", f.argocd("sync")) + "\n"
+		sync.Snippet = f.application(nil, nil, "CreateNamespace=true") + snippet.Note("after that:", f.argocd("sync")) + "\n"
 		sync.Why = "Without CreateNamespace=true a sync does not touch the namespace: add the option, then sync."
 		sync.Where = drift.InApplication
 	}

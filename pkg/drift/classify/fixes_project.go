@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -17,7 +19,7 @@ var (
 
 // project adds to the AppProject what the message says that it lacks.
 func (f *fixer) project() []drift.Fix {
-	name := first(f.app.Spec.Project, "default")
+	name := words.First(f.app.Spec.Project, "default")
 	said := strings.Join(f.claim.evidence, "\n")
 	spec := map[string]any{}
 	switch {
@@ -37,7 +39,7 @@ func (f *fixer) project() []drift.Fix {
 		spec[f.whitelist(ref.Group, ref.Kind)] = []any{map[string]any{"group": ref.Group, "kind": ref.Kind}}
 	}
 	return []drift.Fix{{
-		Kind: drift.FixAllowKindInProject, Where: drift.InProject, Snippet: note("AppProject "+name+", beside the entries that are there") + "\n" + block(map[string]any{"spec": spec}),
+		Kind: drift.FixAllowKindInProject, Where: drift.InProject, Snippet: snippet.Note("AppProject "+name+", beside the entries that are there") + "\n" + snippet.Block(map[string]any{"spec": spec}),
 		Why: "Permits just what the sync was refused. It is for every Application of the project: let its owner decide, and look whether a blacklist forbids it too.",
 	}}
 }
@@ -68,8 +70,8 @@ func (f *fixer) whitelist(group, kind string) string {
 }
 
 func (f *fixer) syncWindow() []drift.Fix {
-	name := first(f.app.Spec.Project, "default")
-	words := []string{command(append([]string{"argocd", "proj", "windows", "list"}, operand(name)...)...)}
+	name := words.First(f.app.Spec.Project, "default")
+	words := []string{snippet.Command(append([]string{"argocd", "proj", "windows", "list"}, snippet.Operand(name)...)...)}
 	manual := len(f.windows()) > 0
 	for _, w := range f.windows() {
 		manual = manual && w.ManualSync
@@ -79,7 +81,7 @@ func (f *fixer) syncWindow() []drift.Fix {
 		words = append(words, f.argocd("sync"))
 		why = "The windows hold back automated syncs alone: one by hand goes through."
 	}
-	fixes := []drift.Fix{f.operation(drift.FixWaitOrManualSync, lines(words...), why)}
+	fixes := []drift.Fix{f.operation(drift.FixWaitOrManualSync, snippet.Lines(words...), why)}
 	if manual {
 		return fixes
 	}
@@ -97,7 +99,7 @@ func (f *fixer) syncWindow() []drift.Fix {
 		return fixes
 	}
 	return append(fixes, drift.Fix{
-		Kind: drift.FixWaitOrManualSync, Where: drift.InProject, Snippet: note("AppProject "+name) + "\n" + block(map[string]any{"spec": map[string]any{"syncWindows": windows}}),
+		Kind: drift.FixWaitOrManualSync, Where: drift.InProject, Snippet: snippet.Note("AppProject "+name) + "\n" + snippet.Block(map[string]any{"spec": map[string]any{"syncWindows": windows}}),
 		Why: "Lets syncs by hand through for all Applications of the window; automated ones still wait.",
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -70,7 +71,7 @@ func TestRulesIgnoreOneField(t *testing.T) {
 			if err := normalizer.Normalize(object); err != nil {
 				t.Fatal(err)
 			}
-			want, _ := edited(live, []change{{path: gitPath(live, at.Steps()), remove: true}}, true)
+			want, _ := edited(live, []snippet.Change{{Path: gitPath(live, at.Steps()), Remove: true}}, true)
 			if diff := cmp.Diff(want, object.Object); diff != "" {
 				t.Errorf("%s: %+v: -want +got:\n%s", row.reason, rule, diff)
 			}

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -14,7 +17,7 @@ import (
 
 // told is what the claim knows, as a comment.
 func (f *fixer) told(lead ...string) string {
-	return note(append(lead, f.claim.evidence[:min(len(f.claim.evidence), maxTold)]...)...)
+	return snippet.Note(append(lead, f.claim.evidence[:min(len(f.claim.evidence), maxTold)]...)...)
 }
 
 // maxTold is how many pieces of evidence a snippet repeats.
@@ -24,7 +27,7 @@ const maxTold = 10
 // runs once is better a hook, all else is deleted and created.
 func (f *fixer) immutable() []drift.Fix {
 	r, ref := f.subject(), f.ref()
-	replace := f.annotated(drift.FixReplaceForce, map[string]string{syncOptionsAnnotation: "Replace=true,Force=true"},
+	replace := f.annotated(drift.FixReplaceForce, map[string]string{mark.SyncOptions: "Replace=true,Force=true"},
 		"The API refuses the change, so that the object has to be deleted and created: until it is back, what it serves is down. Take the annotation out after the sync.", f.heldData())
 	if r == nil {
 		return []drift.Fix{replace}
@@ -37,10 +40,10 @@ func (f *fixer) immutable() []drift.Fix {
 	restarts := object.Text(o, "spec", "template", "spec", "restartPolicy")
 	switch {
 	case templates:
-		return []drift.Fix{f.operation(drift.FixRecreateOrphan, dumped(ref)+lines(kubectl(ref, "delete", "--cascade=orphan"), f.syncOne()),
+		return []drift.Fix{f.operation(drift.FixRecreateOrphan, snippet.Dumped(ref)+snippet.Lines(snippet.Kubectl(ref, "delete", "--cascade=orphan"), f.syncOne()),
 			"Deletes the object but not its pods and volumes; the sync creates it anew and it adopts them. Existing volumes keep their size and class: change those one by one."), replace}
 	case restarts == "Never" || restarts == "OnFailure":
-		hook := f.annotated(drift.FixConvertToHook, map[string]string{hookAnnotation: "Sync", hookDeleteAnnotation: "BeforeHookCreation"},
+		hook := f.annotated(drift.FixConvertToHook, map[string]string{mark.Hook: "Sync", mark.HookDelete: "BeforeHookCreation"},
 			"A run cannot be changed once it exists; as a hook, the one before is deleted and a new one created with each sync.")
 		return []drift.Fix{hook, replace}
 	}
@@ -57,7 +60,7 @@ func (f *fixer) heldData() string {
 
 func (f *fixer) longAnnotation() []drift.Fix {
 	return []drift.Fix{
-		f.annotated(drift.FixServerSideApply, map[string]string{syncOptionsAnnotation: "ServerSideApply=true"},
+		f.annotated(drift.FixServerSideApply, map[string]string{mark.SyncOptions: "ServerSideApply=true"},
 			"Client-side apply stores the whole manifest in an annotation, which may have 262144 bytes; server-side apply stores none."),
 		{Kind: drift.FixServerSideApply, Where: drift.InApplication, Snippet: f.application(nil, nil, "ServerSideApply=true"), Why: "The same for all of the Application; it changes how everything is compared, too."},
 	}
@@ -65,7 +68,7 @@ func (f *fixer) longAnnotation() []drift.Fix {
 
 func (f *fixer) missingCRD() []drift.Fix {
 	ref := f.ref()
-	fix := f.annotated(drift.FixSkipDryRunAndWave, map[string]string{syncOptionsAnnotation: "SkipDryRunOnMissingResource=true", syncWaveAnnotation: "1"},
+	fix := f.annotated(drift.FixSkipDryRunAndWave, map[string]string{mark.SyncOptions: "SkipDryRunOnMissingResource=true", mark.SyncWave: "1"},
 		"The kind is not served yet: without the dry run the sync starts, and the wave applies the object after what brings its CRD.")
 	for _, r := range f.resources {
 		if r.target != nil && object.Text(r.target, "spec", "names", "kind") == ref.Kind && object.Text(r.target, "spec", "group") == ref.Group {
@@ -86,14 +89,14 @@ func (f *fixer) dependency() []drift.Fix {
 		}
 		inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
 		wave := wave(r.target) - 1
-		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{syncWaveAnnotation: strconv.Itoa(wave)},
+		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{mark.SyncWave: strconv.Itoa(wave)},
 			"The Application renders what is missing, but applies it too late: an earlier wave has it there first."), f.provide()}
 	}
 	return []drift.Fix{f.provide()}
 }
 
 func wave(o object.Object) int {
-	number, err := strconv.Atoi(object.Annotation(o, syncWaveAnnotation))
+	number, err := strconv.Atoi(object.Annotation(o, mark.SyncWave))
 	if err != nil {
 		return 0
 	}
@@ -101,10 +104,10 @@ func wave(o object.Object) int {
 }
 
 func (f *fixer) provide() drift.Fix {
-	snippet := f.told("Provide what is missing:") + "\n"
-	namespace := first(f.ref().Namespace, f.app.Spec.Destination.Namespace)
-	snippet += lines(command("kubectl", "get", "events", "--namespace="+namespace, "--field-selector=type=Warning"))
-	return f.cluster(drift.FixProvideDependency, snippet, "Everything is applied, but it waits for an object that no sync of this Application creates. Create it, or correct the name that refers to it.")
+	s := f.told("Provide what is missing:") + "\n"
+	namespace := words.First(f.ref().Namespace, f.app.Spec.Destination.Namespace)
+	s += snippet.Lines(snippet.Command("kubectl", "get", "events", "--namespace="+namespace, "--field-selector=type=Warning"))
+	return f.cluster(drift.FixProvideDependency, s, "Everything is applied, but it waits for an object that no sync of this Application creates. Create it, or correct the name that refers to it.")
 }
 
 func (f *fixer) hookStuck() []drift.Fix {
@@ -115,25 +118,25 @@ func (f *fixer) hookStuck() []drift.Fix {
 	changes := ttlRemovals(r.target)
 	if len(changes) == 0 {
 		// Argo CD's answers leave the manifests of hooks out.
-		changes = []change{{path: []pathStep{{field: "spec"}, {field: "ttlSecondsAfterFinished"}}, value: "...", remove: true}}
+		changes = []snippet.Change{{Path: []snippet.Step{{Field: "spec"}, {Field: "ttlSecondsAfterFinished"}}, Value: "...", Remove: true}}
 	}
 	inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
-	drop := inner.gitFix(drift.FixDropFieldFromGit, changes, "The hook ended and is gone, deleted by its own TTL, and Argo CD waits for its end for ever. Use "+hookDeleteAnnotation+" instead.",
+	drop := inner.gitFix(drift.FixDropFieldFromGit, changes, "The hook ended and is gone, deleted by its own TTL, and Argo CD waits for its end for ever. Use "+mark.HookDelete+" instead.",
 		"The running operation has to be ended first.")
-	drop.Snippet += note("after the commit:", f.argocd("terminate-op"), f.argocd("sync")) + "\n"
+	drop.Snippet += snippet.Note("after the commit:", f.argocd("terminate-op"), f.argocd("sync")) + "\n"
 	return []drift.Fix{drop}
 }
 
 // ttlRemovals take the fields out of a manifest that have the object deleted some
 // time after it ends.
-func ttlRemovals(target object.Object) []change {
-	var changes []change
+func ttlRemovals(target object.Object) []snippet.Change {
+	var changes []snippet.Change
 	for name, value := range object.Map(target, "spec") {
 		if strings.HasPrefix(name, "ttl") {
-			changes = append(changes, change{path: []pathStep{{field: "spec"}, {field: name}}, value: value, remove: true})
+			changes = append(changes, snippet.Change{Path: []snippet.Step{{Field: "spec"}, {Field: name}}, Value: value, Remove: true})
 		}
 	}
-	sortChanges(changes)
+	snippet.SortChanges(changes)
 	return changes
 }
 
@@ -164,8 +167,8 @@ func (f *fixer) waitedFor() *resource {
 
 func (f *fixer) hookFix() drift.Fix {
 	commands := f.inspect(f.waitedFor())
-	commands = append(commands, note("when the hook is fixed in Git:"), f.argocd("terminate-op"), f.argocd("sync"))
-	return f.cluster(drift.FixFixHook, lines(commands...), "The sync waits for a hook that does not end: its own logs say why. Ending the operation does not undo what was applied.")
+	commands = append(commands, snippet.Note("when the hook is fixed in Git:"), f.argocd("terminate-op"), f.argocd("sync"))
+	return f.cluster(drift.FixFixHook, snippet.Lines(commands...), "The sync waits for a hook that does not end: its own logs say why. Ending the operation does not undo what was applied.")
 }
 
 // inspect are the commands that show what ails a workload.
@@ -177,9 +180,9 @@ func (f *fixer) inspect(r *resource) []string {
 	if ref.Namespace == "" && r.live == nil {
 		ref.Namespace = f.app.Spec.Destination.Namespace
 	}
-	commands := []string{kubectl(ref, "describe")}
+	commands := []string{snippet.Kubectl(ref, "describe")}
 	if _, pods := object.At(r.live, "spec", "template", "spec", "containers"); pods || ref.Kind == "Pod" || ref.Kind == "Job" {
-		commands = append(commands, kubectl(ref, "logs", "--all-containers", "--tail=100"))
+		commands = append(commands, snippet.Kubectl(ref, "logs", "--all-containers", "--tail=100"))
 	}
 	return commands
 }
@@ -195,31 +198,31 @@ func (f *fixer) hookFailed() []drift.Fix {
 			}
 		}
 	}
-	return []drift.Fix{f.cluster(drift.FixFixHook, lines(append(commands, f.argocd("sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
+	return []drift.Fix{f.cluster(drift.FixFixHook, snippet.Lines(append(commands, f.argocd("sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
 }
 
 func (f *fixer) waveBlocked() []drift.Fix {
-	return []drift.Fix{f.cluster(drift.FixFixWorkload, lines(f.inspect(f.waitedFor())...),
+	return []drift.Fix{f.cluster(drift.FixFixWorkload, snippet.Lines(f.inspect(f.waitedFor())...),
 		"The sync waits for this one to become healthy before it applies the next wave: fix it, or take it out of the early wave when nothing depends on it.")}
 }
 
 func (f *fixer) inProgress() []drift.Fix {
-	return []drift.Fix{f.operation(drift.FixWait, lines(f.argocd("wait", "--operation", "--timeout=600")), "A sync is under way: what differs now may not differ when it is done.")}
+	return []drift.Fix{f.operation(drift.FixWait, snippet.Lines(f.argocd("wait", "--operation", "--timeout=600")), "A sync is under way: what differs now may not differ when it is done.")}
 }
 
 func (f *fixer) generation() []drift.Fix {
-	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+note("when it is fixed in Git: "+f.argocd("get", "--hard-refresh")),
+	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+snippet.Note("when it is fixed in Git: "+f.argocd("get", "--hard-refresh")),
 		"Nothing can be rendered, so that there is nothing to compare or to sync; what is live stays as it is.")}
 }
 
 func (f *fixer) emptyGuard() []drift.Fix {
-	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+note("look at path, include, values and generators of the source; then: "+f.argocd("get", "--hard-refresh")),
+	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+snippet.Note("look at path, include, values and generators of the source; then: "+f.argocd("get", "--hard-refresh")),
 		"Nothing is rendered, which is seldom meant: the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant.")}
 }
 
 func (f *fixer) gaveUp() []drift.Fix {
-	again := f.operation(drift.FixSync, lines(f.argocd("sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is fixed, a sync by hand starts it.")
-	terminate := f.operation(drift.FixTerminateAndResync, lines(f.argocd("terminate-op"), f.argocd("sync")), "Ends the operation that still retries an old revision, and syncs the current one.")
+	again := f.operation(drift.FixSync, snippet.Lines(f.argocd("sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is fixed, a sync by hand starts it.")
+	terminate := f.operation(drift.FixTerminateAndResync, snippet.Lines(f.argocd("terminate-op"), f.argocd("sync")), "Ends the operation that still retries an old revision, and syncs the current one.")
 	if f.claim.sync == drift.Waits {
 		return []drift.Fix{terminate}
 	}
@@ -227,7 +230,7 @@ func (f *fixer) gaveUp() []drift.Fix {
 }
 
 func (f *fixer) denied() []drift.Fix {
-	if said := strings.Join(f.claim.evidence, "\n"); mentions(said, []string{"failed calling webhook"}) && !mentions(said, []string{"denied the request"}) {
+	if said := strings.Join(f.claim.evidence, "\n"); words.Mentions(said, []string{"failed calling webhook"}) && !words.Mentions(said, []string{"denied the request"}) {
 		return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Repair the webhook (its Service, its certificate), then sync again; the manifest may be fine:"),
 			"The API server could not ask the webhook, and was told to refuse then; no policy has judged the manifest yet.")}
 	}
@@ -245,20 +248,20 @@ func (f *fixer) deletion() []drift.Fix {
 		// Not the object itself is being deleted, but what holds it.
 		ref, r = drift.ResourceRef{Kind: "Namespace", Name: ref.Namespace}, nil
 	}
-	commands := []string{kubectl(ref, "get", "--output=jsonpath={.metadata.finalizers}{\"\\n\"}{.status.conditions}{\"\\n\"}")}
+	commands := []string{snippet.Kubectl(ref, "get", "--output=jsonpath={.metadata.finalizers}{\"\\n\"}{.status.conditions}{\"\\n\"}")}
 	why := "Finalizers hold the deletion until their controllers have cleaned up: first see that those run and what their logs say. Removing a finalizer by hand leaves behind what it guards."
 	if ref.Kind == "Namespace" && ref.Group == "" {
 		commands = append(commands,
-			"kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 "+command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name))
-		return []drift.Fix{f.cluster(drift.FixClearFinalizer, lines(commands...), "A namespace ends when the last object in it is gone: the list shows what is left, and whose finalizers hold it. "+why)}
+			"kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 "+snippet.Command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name))
+		return []drift.Fix{f.cluster(drift.FixClearFinalizer, snippet.Lines(commands...), "A namespace ends when the last object in it is gone: the list shows what is left, and whose finalizers hold it. "+why)}
 	}
 	if r != nil && len(object.List(r.live, "metadata", "finalizers")) > 0 {
-		patch := &jsonPatch{}
-		patch.test("/metadata/finalizers", r.live["metadata"].(map[string]any)["finalizers"]) //nolint:forcetypeassert // list found it
-		patch.remove("/metadata/finalizers")
-		commands = append(commands, note("only when their controllers will never run again:"), kubectl(ref, "patch", "--type=json", patch.text()))
+		patch := &snippet.JsonPatch{}
+		patch.Test("/metadata/finalizers", r.live["metadata"].(map[string]any)["finalizers"]) //nolint:forcetypeassert // list found it
+		patch.Remove("/metadata/finalizers")
+		commands = append(commands, snippet.Note("only when their controllers will never run again:"), snippet.Kubectl(ref, "patch", "--type=json", patch.Text()))
 	}
-	return []drift.Fix{f.cluster(drift.FixClearFinalizer, lines(commands...), why)}
+	return []drift.Fix{f.cluster(drift.FixClearFinalizer, snippet.Lines(commands...), why)}
 }
 
 // installedVersion is in the message of a sync that found another version served.
@@ -296,17 +299,17 @@ func (f *fixer) newerVersion() (string, bool) {
 func (f *fixer) migrateVersion() []drift.Fix {
 	why := "The cluster no longer serves the apiVersion of the manifest. Newer versions may have renamed fields: kubectl convert shows what becomes of them."
 	if version, found := f.newerVersion(); found {
-		changes := []change{{path: []pathStep{{field: "apiVersion"}}, value: version}}
-		return []drift.Fix{{Kind: drift.FixMigrateAPIVersion, Where: drift.InGit, Snippet: fragment(f.ref(), version, changes), Why: why}}
+		changes := []snippet.Change{{Path: []snippet.Step{{Field: "apiVersion"}}, Value: version}}
+		return []drift.Fix{{Kind: drift.FixMigrateAPIVersion, Where: drift.InGit, Snippet: snippet.Fragment(f.ref(), version, changes), Why: why}}
 	}
 	return []drift.Fix{f.advice(drift.FixMigrateAPIVersion, f.told("Change the apiVersion of "+f.ref().Words()+" to one that the cluster serves (kubectl api-resources shows them):"), why)}
 }
 
 func (f *fixer) mergeKey() []drift.Fix {
 	return []drift.Fix{
-		f.operation(drift.FixReplaceResource, lines(f.syncOne("--replace")),
+		f.operation(drift.FixReplaceResource, snippet.Lines(f.syncOne("--replace")),
 			"The lists cannot be merged, as their keys clash; a replacement writes Git's object as a whole, so that what only live has is lost.", f.losses()),
-		f.annotated(drift.FixReplaceResource, map[string]string{syncOptionsAnnotation: "Replace=true"}, "The same for every sync of this object, where the clash comes back."),
+		f.annotated(drift.FixReplaceResource, map[string]string{mark.SyncOptions: "Replace=true"}, "The same for every sync of this object, where the clash comes back."),
 	}
 }
 
@@ -315,8 +318,8 @@ func (f *fixer) invalidManifest() []drift.Fix {
 }
 
 func (f *fixer) controllerStale() []drift.Fix {
-	return []drift.Fix{f.cluster(drift.FixFixArgocdController, lines(
-		note("in the cluster and namespace that Argo CD runs in:"),
+	return []drift.Fix{f.cluster(drift.FixFixArgocdController, snippet.Lines(
+		snippet.Note("in the cluster and namespace that Argo CD runs in:"),
 		"kubectl get pods --namespace=argocd --selector=app.kubernetes.io/name=argocd-application-controller",
 		"kubectl logs --namespace=argocd --tail=200 statefulset/argocd-application-controller",
 		"kubectl rollout restart --namespace=argocd statefulset/argocd-application-controller"),
@@ -334,7 +337,7 @@ func (f *fixer) unhealthy() []drift.Fix {
 	if len(commands) == 0 {
 		commands = f.inspect(f.subject())
 	}
-	return []drift.Fix{f.cluster(drift.FixFixWorkload, lines(commands...), "Nothing differs from Git, so that no sync helps: what Git says does not get healthy.")}
+	return []drift.Fix{f.cluster(drift.FixFixWorkload, snippet.Lines(commands...), "Nothing differs from Git, so that no sync helps: what Git says does not get healthy.")}
 }
 
 func (f *fixer) nothing() []drift.Fix {
@@ -344,7 +347,7 @@ func (f *fixer) nothing() []drift.Fix {
 // unexplained offers what is always possible, where fields differ.
 func (f *fixer) unexplained() []drift.Fix {
 	if len(f.fields) == 0 || f.r.live == nil {
-		return []drift.Fix{f.operation(drift.FixDecideCommitOrSync, f.told()+"\n"+lines(f.argocd("get", "--show-operation")), "What Argo CD reports is not known here: read it first.")}
+		return []drift.Fix{f.operation(drift.FixDecideCommitOrSync, f.told()+"\n"+snippet.Lines(f.argocd("get", "--show-operation")), "What Argo CD reports is not known here: read it first.")}
 	}
 	return append(f.manualEdit(), f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields, "As long as nobody knows why it differs, this hides it."))
 }

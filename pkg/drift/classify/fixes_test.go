@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -170,7 +172,7 @@ func arrange(t *testing.T, snapshot *drift.Snapshot) (*situation, *resource) {
 func flagged(r *resource) []drift.Field {
 	var found []drift.Field
 	for _, d := range r.differences {
-		found = append(found, drift.Field{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive, Owner: &drift.Owner{Manager: nasty, Operation: "Update"}})
+		found = append(found, drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive, Owner: &drift.Owner{Manager: nasty, Operation: "Update"}})
 	}
 	return found
 }
@@ -318,7 +320,7 @@ func with(t *testing.T, document object.Object, values map[string]any) object.Ob
 	t.Helper()
 	for pointer, value := range values {
 		path := gitPath(nil, fieldpath.Pointer(pointer).Steps())
-		made, ok := edited(document, []change{{path: path, value: value}}, true)
+		made, ok := edited(document, []snippet.Change{{Path: path, Value: value}}, true)
 		if !ok {
 			t.Fatalf("cannot set %s", pointer)
 		}
@@ -329,7 +331,7 @@ func with(t *testing.T, document object.Object, values map[string]any) object.Ob
 
 func TestShellWordIsOneWord(t *testing.T) {
 	for _, word := range []string{"", "plain", "-n", "a b", "a'b", `a\b`, "a\nb'c", "$(boom)", "`boom`", "!x", "ünïcode", "\x1b[31m", "a\tb\\'"} {
-		quoted := shellWord(word)
+		quoted := snippet.ShellWord(word)
 		if strings.ContainsAny(quoted, "\n\r") {
 			t.Errorf("%q takes several lines: %q", word, quoted)
 		}
@@ -353,13 +355,13 @@ func FuzzFragment(f *testing.F) {
 		if key == "" || key == "gone" || len(key) > 200 {
 			return
 		}
-		item := pathStep{item: true, inGit: 0, identity: []itemKey{{"name", name}}}
+		item := snippet.Step{Item: true, InGit: 0, Identity: []snippet.ItemKey{{Name: "name", Value: name}}}
 		set := map[string]any{"text": value, "list": []any{value, map[string]any{key: value}, []any{}}, "none": nil}
-		changes := []change{
-			{path: []pathStep{{field: "spec"}, {field: "items"}, item, {field: "a"}, {field: key}}, value: set},
-			{path: []pathStep{{field: "spec"}, {field: "items"}, item, {field: "gone"}}, value: set, remove: true},
+		changes := []snippet.Change{
+			{Path: []snippet.Step{{Field: "spec"}, {Field: "items"}, item, {Field: "a"}, {Field: key}}, Value: set},
+			{Path: []snippet.Step{{Field: "spec"}, {Field: "items"}, item, {Field: "gone"}}, Value: set, Remove: true},
 		}
-		text := fragment(drift.ResourceRef{Kind: "Thing", Name: name}, "v1", changes)
+		text := snippet.Fragment(drift.ResourceRef{Kind: "Thing", Name: name}, "v1", changes)
 		var parsed map[string]any
 		if err := yaml.Unmarshal([]byte(text), &parsed); err != nil {
 			t.Fatalf("%v:\n%s", err, text)
@@ -379,7 +381,7 @@ func TestSnippetsHoldNoSecrets(t *testing.T) {
 	snapshot := parseYAML(t, workload)
 	secret := func(data string) map[string]any {
 		return map[string]any{
-			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s", "namespace": "shop", "annotations": map[string]any{lastAppliedAnnotation: `{"data":{"k":"` + data + `"}}`}},
+			"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "s", "namespace": "shop", "annotations": map[string]any{mark.LastApplied: `{"data":{"k":"` + data + `"}}`}},
 			"data": map[string]any{"k": data}, "stringData": map[string]any{"t": data},
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -80,7 +82,7 @@ func TestSizeOf(t *testing.T) {
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
-			if got := sizeOf(row.value, row.limit) >= 0; got != row.within {
+			if got := value.SizeLeft(row.value, row.limit) >= 0; got != row.within {
 				t.Errorf("within: %v, want %v: %s", got, row.within, row.reason)
 			}
 		})
@@ -89,14 +91,14 @@ func TestSizeOf(t *testing.T) {
 
 // TestLargeObjectsSeeNoJQ holds that no path runs on what no API server stores.
 func TestLargeObjectsSeeNoJQ(t *testing.T) {
-	code, err := compileJQ("del(.data)")
+	code, err := jq.Compile("del(.data)")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := tryJQ(t.Context(), code, object.Object{"data": strings.Repeat("x", guardedObject)}); why == "" {
+	if why := jq.TryOnce(t.Context(), code, object.Object{"data": strings.Repeat("x", jq.GuardedObject)}); why == "" {
 		t.Error("it ran")
 	}
-	if why := tryJQ(t.Context(), code, object.Object{"data": "x"}); why != "" {
+	if why := jq.TryOnce(t.Context(), code, object.Object{"data": "x"}); why != "" {
 		t.Error(why)
 	}
 }
@@ -110,7 +112,7 @@ func TestManyRulesEndInTime(t *testing.T) {
 		r.Name = fmt.Sprint("web-", i)
 		snapshot.Resources = append(snapshot.Resources, r)
 	}
-	many := make([]any, guardedRules)
+	many := make([]any, jq.GuardedRules)
 	for i := range many {
 		many[i] = fmt.Sprint("/spec/template/none-", i)
 	}
@@ -126,7 +128,7 @@ func TestManyRulesEndInTime(t *testing.T) {
 
 func TestRulesAreBounded(t *testing.T) {
 	snapshot := parseYAML(t, workload)
-	many := make([]any, guardedRules+1)
+	many := make([]any, jq.GuardedRules+1)
 	for i := range many {
 		many[i] = "/spec/none"
 	}

@@ -1,14 +1,13 @@
 package classify
 
 import (
-	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
-	"github.com/argoproj/argo-cd/v2/util/argo/normalizers"
 	"github.com/itchyny/gojq"
 
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -26,8 +25,8 @@ func (s *situation) expression(path string) *expression {
 	if known, found := s.expressions.Load(path); found {
 		return known.(*expression) //nolint:forcetypeassert // nothing else is stored
 	}
-	e := &expression{names: namesIn(path)}
-	e.code, e.err = compileJQ("path(" + path + ")")
+	e := &expression{names: jq.Names(path)}
+	e.code, e.err = jq.Compile("path(" + path + ")")
 	kept, _ := s.expressions.LoadOrStore(path, e)
 	return kept.(*expression) //nolint:forcetypeassert // nothing else is stored
 }
@@ -45,13 +44,13 @@ func (r *resource) selection(path string) *selection {
 	}
 	if r.selections == nil {
 		r.selections = map[string]*selection{}
-		r.jqSides = []any{plainNumbers(r.normalized), plainNumbers(r.predicted)}
+		r.jqSides = []any{jq.Numbers(r.normalized), jq.Numbers(r.predicted)}
 	}
 	found := &selection{places: fieldpath.NewSet()}
 	r.selections[path] = found
 	code := r.situation.expression(path).code
 	for _, side := range r.jqSides {
-		places, err := selects(r.situation.ctx, code, side)
+		places, err := jq.Select(r.situation.ctx, code, side)
 		if err != nil {
 			found.err = err
 			return found
@@ -66,7 +65,7 @@ func (r *resource) selection(path string) *selection {
 // aimsByJQ holds a difference against what a jq path selects in either side. One that
 // cannot be read, or selects nothing, was meant for the difference when it names its
 // last field.
-func (r *resource) aimsByJQ(path string, d *difference) (aims bool, why string) {
+func (r *resource) aimsByJQ(path string, d *diff.Difference) (aims bool, why string) {
 	e := r.situation.expression(path)
 	if e.err != nil {
 		return e.mentions(d), fmt.Sprintf("the jq path %q cannot be used: %v", path, e.err)
@@ -75,7 +74,7 @@ func (r *resource) aimsByJQ(path string, d *difference) (aims bool, why string) 
 	switch {
 	case selected.err != nil:
 		return e.mentions(d), fmt.Sprintf("the jq path %q does not fit the object: %v", path, selected.err)
-	case selected.places.Covers(d.pointer) || selected.places.Covers(d.targetPointer):
+	case selected.places.Covers(d.Pointer) || selected.places.Covers(d.TargetPointer):
 		return true, ""
 	case selected.places.Len() == 0 && e.mentions(d):
 		return true, fmt.Sprintf("the jq path %q selects nothing in this object", path)
@@ -83,79 +82,7 @@ func (r *resource) aimsByJQ(path string, d *difference) (aims bool, why string) 
 	return false, ""
 }
 
-var (
-	jqFilter = regexp.MustCompile(`(?:select|test|any|all)\([^()]*(?:\([^()]*\)[^()]*)*\)`)
-	jqField  = regexp.MustCompile(`\.\[?"?([A-Za-z_][\w-]*)"?|\["([^"]+)"\]`)
-)
-
-// namesIn are the fields that a jq path names, filters set aside.
-func namesIn(path string) []string {
-	var names []string
-	for _, match := range jqField.FindAllStringSubmatch(jqFilter.ReplaceAllString(path, ""), -1) {
-		names = append(names, first(match[1], match[2]))
-	}
-	return names
-}
-
 // mentions reports whether the path names the way to the difference.
-func (e *expression) mentions(d *difference) bool {
-	return len(e.names) > 0 && !slices.ContainsFunc(e.names, func(name string) bool { return !slices.Contains(d.steps, name) })
-}
-
-// maxSelected bounds the places that one jq path may name.
-const maxSelected = 10000
-
-// selects returns the places that a compiled jq path names in a document whose numbers
-// are plain.
-func selects(ctx context.Context, code *gojq.Code, document any) ([]fieldpath.Pointer, error) {
-	ctx, cancel := context.WithTimeout(ctx, normalizers.DefaultJQExecutionTimeout)
-	defer cancel()
-	var found []fieldpath.Pointer
-	for named := code.RunWithContext(ctx, document); len(found) < maxSelected; {
-		value, more := named.Next()
-		if !more {
-			break
-		}
-		if err, failed := value.(error); failed {
-			return nil, err
-		}
-		steps, _ := value.([]any)
-		found = append(found, pointerTo(steps))
-	}
-	return found, nil
-}
-
-// pointerTo spells a path of jq. A slice of a list has no pointer: it is the list.
-func pointerTo(steps []any) fieldpath.Pointer {
-	pointer := fieldpath.Pointer("")
-	for _, step := range steps {
-		switch step := step.(type) {
-		case string:
-			pointer = pointer.Key(step)
-		case int:
-			pointer = pointer.Index(step)
-		}
-	}
-	return pointer
-}
-
-// plainNumbers copies a document with the number types that gojq knows.
-func plainNumbers(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		copied := make(map[string]any, len(value))
-		for name, child := range value {
-			copied[name] = plainNumbers(child)
-		}
-		return copied
-	case []any:
-		copied := make([]any, len(value))
-		for i, child := range value {
-			copied[i] = plainNumbers(child)
-		}
-		return copied
-	case int64:
-		return int(value)
-	}
-	return value
+func (e *expression) mentions(d *diff.Difference) bool {
+	return len(e.names) > 0 && !slices.ContainsFunc(e.names, func(name string) bool { return !slices.Contains(d.Steps, name) })
 }

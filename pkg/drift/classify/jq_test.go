@@ -3,6 +3,8 @@ package classify
 import (
 	"testing"
 	"time"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
 )
 
 // TestSelectsIsBounded holds that a jq path which names places without end is stopped
@@ -14,9 +16,9 @@ func TestSelectsIsBounded(t *testing.T) {
 		t.Fatal(e.err)
 	}
 	began := time.Now()
-	places, err := selects(t.Context(), e.code, map[string]any{})
-	if err != nil || len(places) != maxSelected {
-		t.Errorf("%d places after %v: %v, want %d", len(places), time.Since(began), err, maxSelected)
+	places, err := jq.Select(t.Context(), e.code, map[string]any{})
+	if err != nil || len(places) != jq.MaxSelected {
+		t.Errorf("%d places after %v: %v, want %d", len(places), time.Since(began), err, jq.MaxSelected)
 	}
 	if s.expression("repeat(.)") != e {
 		t.Error("it is compiled anew")

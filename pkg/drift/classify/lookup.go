@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -15,7 +16,7 @@ func (r *resource) tracked(o object.Object) bool {
 	if r.situation.settings.tracking == trackLabel {
 		return object.Text(o, "metadata", "labels", r.situation.settings.instanceLabel) != ""
 	}
-	return object.Annotation(o, trackingIDAnnotation) != ""
+	return object.Annotation(o, mark.TrackingID) != ""
 }
 
 // byKind returns the Application's own resources of a group and kind.

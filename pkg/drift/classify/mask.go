@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -33,7 +35,7 @@ func (r *resource) masked(found []drift.Field) []drift.Field {
 		if !r.secret(f.Pointer) {
 			continue
 		}
-		same := f.InTarget && f.InLive && equal(f.Target, f.Live)
+		same := f.InTarget && f.InLive && value.Equal(f.Target, f.Live)
 		if f.InTarget {
 			f.Target = maskTarget
 		}
@@ -48,19 +50,16 @@ func (r *resource) masked(found []drift.Field) []drift.Field {
 }
 
 // show spells a value for a sentence: short, and never a Secret's.
-func (r *resource) show(pointer fieldpath.Pointer, value any, present bool) string {
+func (r *resource) show(pointer fieldpath.Pointer, v any, present bool) string {
 	switch {
 	case !present:
 		return "nothing"
 	case r.secret(pointer):
 		return "a hidden value"
 	}
-	spelled := r.situation.hidden().text(canonical(value))
-	if len(spelled) > maxShown {
-		spelled = strings.ToValidUTF8(spelled[:maxShown], "") + "..."
+	spelled := r.situation.hidden().text(value.Canonical(v))
+	if len(spelled) > words.MaxShown {
+		spelled = strings.ToValidUTF8(spelled[:words.MaxShown], "") + "..."
 	}
 	return spelled
 }
-
-// maxShown bounds the values in sentences, in bytes.
-const maxShown = 120

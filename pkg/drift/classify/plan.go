@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -62,7 +65,7 @@ type Check struct {
 // pruning, protected from it or not, and runs of hooks that have ended.
 func PlanFor(snapshot *drift.Snapshot, report *drift.Report) Plan {
 	plan := Plan{Application: report.Application, Delete: []Deletion{}}
-	plan.Cluster = first(object.Text(snapshot.Application, "spec", "destination", "server"), object.Text(snapshot.Application, "spec", "destination", "name"))
+	plan.Cluster = words.First(object.Text(snapshot.Application, "spec", "destination", "server"), object.Text(snapshot.Application, "spec", "destination", "name"))
 	leftovers := leftoversOf(snapshot, report)
 	for _, l := range leftovers {
 		l.reasons = append(l.reasons, doubts(report)...)
@@ -72,7 +75,7 @@ func PlanFor(snapshot *drift.Snapshot, report *drift.Report) Plan {
 	for i, l := range inDeletionOrder(leftovers, users) {
 		switch {
 		case len(l.reasons) > 0:
-			plan.Keep = append(plan.Keep, Kept{Resource: l.ref, Reasons: unique(l.reasons)})
+			plan.Keep = append(plan.Keep, Kept{Resource: l.ref, Reasons: words.Unique(l.reasons)})
 		case byHand(l.ref):
 			plan.Manual = append(plan.Manual, l.deletion(i+1))
 			plan.Unseen = append(plan.Unseen, checksFor(l.ref, l.live)...)
@@ -135,7 +138,7 @@ func leftoversOf(snapshot *drift.Snapshot, report *drift.Report) []*leftover {
 }
 
 // keepMarks are annotations by which somebody said that an object is to stay.
-var keepMarks = [][2]string{{"helm.sh/resource-policy", "keep"}, {syncOptionsAnnotation, "Prune=false"}, {syncOptionsAnnotation, "Delete=false"}}
+var keepMarks = [][2]string{{"helm.sh/resource-policy", "keep"}, {mark.SyncOptions, "Prune=false"}, {mark.SyncOptions, "Delete=false"}}
 
 // judge finds in the object itself why it stays, and what to know before it goes.
 func (l *leftover) judge(mechanism drift.Mechanism) {
@@ -156,7 +159,7 @@ func (l *leftover) judge(mechanism drift.Mechanism) {
 		l.notes = append(l.notes, "it is being deleted since "+since)
 	}
 	if finalizers := object.List(l.live, "metadata", "finalizers"); len(finalizers) > 0 {
-		l.notes = append(l.notes, "its finalizers need their controllers to be running: "+some(shown(finalizers)))
+		l.notes = append(l.notes, "its finalizers need their controllers to be running: "+words.Some(words.Shown(finalizers)))
 	}
 	if l.ref.Group == "" && l.ref.Kind == "Service" && object.Text(l.live, "spec", "type") == "LoadBalancer" {
 		l.notes = append(l.notes, "its address is given back, and may not be had again")
@@ -165,7 +168,7 @@ func (l *leftover) judge(mechanism drift.Mechanism) {
 
 // deletion is the step that is the nth of all.
 func (l *leftover) deletion(n int) Deletion {
-	return Deletion{Resource: l.ref, UID: object.Text(l.live, "metadata", "uid"), File: fmt.Sprintf("%03d-%s", n, dumpName(l.ref)), Notes: l.notes, guard: guardFor(l.ref, l.live)}
+	return Deletion{Resource: l.ref, UID: object.Text(l.live, "metadata", "uid"), File: fmt.Sprintf("%03d-%s", n, snippet.DumpName(l.ref)), Notes: l.notes, guard: guardFor(l.ref, l.live)}
 }
 
 // byHand reports whether an object holds more than a dump brings back.

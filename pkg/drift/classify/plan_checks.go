@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -46,7 +47,7 @@ const readers = "pods,deployments,statefulsets,daemonsets,jobs,cronjobs"
 // holds one Application, and others may use the object too.
 func checksFor(ref drift.ResourceRef, live object.Object) []Check {
 	if guard := guardFor(ref, live); guard != nil {
-		return []Check{{Resource: ref, Question: "Does anything in the cluster still use it? The command must print nothing.", Command: command(append([]string{"kubectl"}, guard...)...)}}
+		return []Check{{Resource: ref, Question: "Does anything in the cluster still use it? The command must print nothing.", Command: snippet.Command(append([]string{"kubectl"}, guard...)...)}}
 	}
 	look := func(question, kinds, namespace string) []Check {
 		words := []string{"get", kinds, "--output=yaml"}
@@ -55,7 +56,7 @@ func checksFor(ref drift.ResourceRef, live object.Object) []Check {
 		} else {
 			words = append(words, "--namespace="+namespace)
 		}
-		shown := command(append([]string{"kubectl"}, words...)...) + " | " + command("grep", "--line-number", "--fixed-strings", "-e", ref.Name)
+		shown := snippet.Command(append([]string{"kubectl"}, words...)...) + " | " + snippet.Command("grep", "--line-number", "--fixed-strings", "-e", ref.Name)
 		return []Check{{Resource: ref, Question: question, Command: shown, look: words}}
 	}
 	switch ref.Kind {
@@ -68,7 +69,7 @@ func checksFor(ref drift.ResourceRef, live object.Object) []Check {
 	case "PersistentVolume":
 		return look("Is it bound to a claim?", "persistentvolumeclaims", "")
 	case "Namespace":
-		command := "kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 " + command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name)
+		command := "kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 " + snippet.Command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name)
 		return []Check{{Resource: ref, Question: "What else is in it? All of that would be deleted.", Command: command}}
 	}
 	return nil

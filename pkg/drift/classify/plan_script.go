@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // scriptHead is what every script begins with. It runs nothing that changes
@@ -159,14 +162,14 @@ restore() {
 // YES=1, and asks what the snapshot leaves open unless CHECKED=1. It deletes no namespace and no volume, and nothing that was replaced since.
 func (p Plan) Script() string {
 	if len(p.Delete) == 0 {
-		return commented("", p.nothing())
+		return snippet.Commented("", p.nothing())
 	}
 	var out strings.Builder
 	out.WriteString("#!/usr/bin/env bash\n")
-	out.WriteString(commented("", "Deletes what the Application "+p.Application+" left behind in the cluster "+first(p.Cluster, "that it names")+"."))
+	out.WriteString(snippet.Commented("", "Deletes what the Application "+p.Application+" left behind in the cluster "+words.First(p.Cluster, "that it names")+"."))
 	out.WriteString("# Usage: [CONTEXT=name] [DRY_RUN=0] [YES=1] [CHECKED=1] bash SCRIPT [delete|rollback]\n")
 	out.WriteString("# Without DRY_RUN=0 it only prints what it would do. YES=1 answers its questions, except\n# whether something that the snapshot does not show needs an object: CHECKED=1 answers those.\n")
-	out.WriteString("default_dumps=" + shellWord("dumps-"+fileName(p.Application)) + "\n\n" + scriptHead)
+	out.WriteString("default_dumps=" + snippet.ShellWord("dumps-"+fileName(p.Application)) + "\n\n" + scriptHead)
 	p.writeDelete(&out)
 	p.writeRollback(&out)
 	out.WriteString(`
@@ -187,7 +190,7 @@ func (p Plan) asked(d Deletion) string {
 	var out strings.Builder
 	for _, check := range p.Unseen {
 		if check.Resource == d.Resource && check.look != nil {
-			out.WriteString(" && checked " + command(append([]string{check.Question, d.Resource.Name}, check.look...)...))
+			out.WriteString(" && checked " + snippet.Command(append([]string{check.Question, d.Resource.Name}, check.look...)...))
 		}
 	}
 	return out.String()
@@ -211,27 +214,27 @@ func (d Deletion) object(verb string, options ...string) []string {
 	if d.Resource.Namespace != "" {
 		words = append(words, "--namespace="+d.Resource.Namespace)
 	}
-	return append(words, operand(kubectlName(d.Resource))...)
+	return append(words, snippet.Operand(snippet.KubectlName(d.Resource))...)
 }
 
 func (p Plan) writeDelete(out *strings.Builder) {
 	out.WriteString("\ndelete_all() {\n")
 	out.WriteString("  if [[ \"$DRY_RUN\" == 0 ]]; then\n    mkdir -p -- \"$DUMPS\"\n  fi\n  say \"1. dump everything\"\n")
 	for _, d := range p.Delete {
-		out.WriteString("  dump " + command(append([]string{d.File}, d.object("get", "--ignore-not-found", "--output=yaml")...)...) + "\n")
+		out.WriteString("  dump " + snippet.Command(append([]string{d.File}, d.object("get", "--ignore-not-found", "--output=yaml")...)...) + "\n")
 	}
 	out.WriteString("  say \"2. delete\"\n")
 	for i, d := range p.Delete {
-		fmt.Fprintf(out, "  say %s\n", shellWord(fmt.Sprintf("%d of %d: %s", i+1, len(p.Delete), d.Resource.Words())))
+		fmt.Fprintf(out, "  say %s\n", snippet.ShellWord(fmt.Sprintf("%d of %d: %s", i+1, len(p.Delete), d.Resource.Words())))
 		for _, noted := range d.Notes {
-			out.WriteString("  say " + shellWord("  "+noted) + "\n")
+			out.WriteString("  say " + snippet.ShellWord("  "+noted) + "\n")
 		}
-		condition := "same " + command(append([]string{d.File, d.UID}, d.object("get", "--ignore-not-found", "--output=jsonpath={.metadata.uid}")...)...)
+		condition := "same " + snippet.Command(append([]string{d.File, d.UID}, d.object("get", "--ignore-not-found", "--output=jsonpath={.metadata.uid}")...)...)
 		if d.guard != nil {
-			condition += " && ! used " + command(d.guard...)
+			condition += " && ! used " + snippet.Command(d.guard...)
 		}
 		condition += p.asked(d)
-		out.WriteString("  if " + condition + "; then\n    remove " + command(d.object("delete", "--ignore-not-found")...) + "\n  fi\n")
+		out.WriteString("  if " + condition + "; then\n    remove " + snippet.Command(d.object("delete", "--ignore-not-found")...) + "\n  fi\n")
 	}
 	out.WriteString("}\n")
 }
@@ -239,12 +242,12 @@ func (p Plan) writeDelete(out *strings.Builder) {
 func (p Plan) writeRollback(out *strings.Builder) {
 	out.WriteString("\nrollback() {\n  say \"create again what was dumped, in the opposite order\"\n")
 	for _, d := range slices.Backward(p.Delete) {
-		out.WriteString("  restore " + shellWord(d.File) + "\n")
+		out.WriteString("  restore " + snippet.ShellWord(d.File) + "\n")
 	}
 	out.WriteString("}\n")
 }
 
 // fileName is a name that is one in every file system.
 func fileName(name string) string {
-	return strings.Trim(noFileName.ReplaceAllString(name, "-"), ".-")
+	return strings.Trim(snippet.NoFileName.ReplaceAllString(name, "-"), ".-")
 }

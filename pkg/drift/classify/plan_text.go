@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // Markdown is the plan for people.
 func (p Plan) Markdown() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# What Application %s left behind\n\n", code(p.Application))
-	fmt.Fprintf(&out, "Cluster: %s. Moorpin deletes nothing; this is a plan, from one Application's snapshot.\n", code(first(p.Cluster, "the Application's destination")))
+	fmt.Fprintf(&out, "Cluster: %s. Moorpin deletes nothing; this is a plan, from one Application's snapshot.\n", code(words.First(p.Cluster, "the Application's destination")))
 	if len(p.Keep) > 0 {
 		out.WriteString("\n## Still in use, or kept on purpose: not to be deleted\n\n")
 		for _, kept := range p.Keep {
@@ -33,7 +36,7 @@ func (p Plan) Markdown() string {
 
 // Dump is the command that writes the object to its file.
 func (d Deletion) Dump() string {
-	return command(append([]string{"kubectl"}, d.object("get", "--output=yaml")...)...) + " > " + shellWord(d.File)
+	return snippet.Command(append([]string{"kubectl"}, d.object("get", "--output=yaml")...)...) + " > " + snippet.ShellWord(d.File)
 }
 
 func (p Plan) writeSteps(out *strings.Builder) {
@@ -48,14 +51,14 @@ func (p Plan) writeSteps(out *strings.Builder) {
 	out.WriteString("```\n\n## Delete, in this order\n\nWhat refers to something goes before it. Nothing in the snapshot refers to these any more.\n\n```sh\n")
 	for _, d := range p.Delete {
 		for _, noted := range d.Notes {
-			out.WriteString(commented("", noted))
+			out.WriteString(snippet.Commented("", noted))
 		}
-		out.WriteString(command(append([]string{"kubectl"}, d.object("delete")...)...) + "\n")
+		out.WriteString(snippet.Command(append([]string{"kubectl"}, d.object("delete")...)...) + "\n")
 	}
 	out.WriteString("```\n\n## Roll back\n\nIn the opposite order, without what only the API server sets (`resourceVersion`, `uid`, `creationTimestamp`):\n\n```sh\n")
 	for _, d := range slices.Backward(p.Delete) {
 		out.WriteString("sed -e '/^metadata:$/,/^[^ ]/{' -e '/^  resourceVersion:/d' -e '/^  uid:/d' -e '/^  creationTimestamp:/d' -e '}' " +
-			shellWord(d.File) + " | kubectl create --filename=-\n")
+			snippet.ShellWord(d.File) + " | kubectl create --filename=-\n")
 	}
 	out.WriteString("```\n")
 }
@@ -82,11 +85,11 @@ func code(name string) string {
 func prose(said string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case isLineEnd(r):
+		case snippet.IsLineEnd(r):
 			return ' '
 		case r == '<' || r == '>':
 			return '\''
 		}
-		return printable(r)
+		return snippet.Printable(r)
 	}, said)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -106,7 +108,7 @@ func (s *search) look(o object.Object) {
 // managed reports whether the object carries a mark of Argo CD: what is only made
 // from a leftover does not.
 func (s *search) managed(o object.Object) bool {
-	return object.Annotation(o, trackingIDAnnotation) != "" && s.goesWith < 0
+	return object.Annotation(o, mark.TrackingID) != "" && s.goesWith < 0
 }
 
 // maxOwnerDepth bounds chains of owners.
@@ -167,7 +169,7 @@ func (s *search) index(group, kind, namespace, name string) int {
 func (s *search) note(kind, name, namespace, how string) {
 	for _, i := range s.byName[[2]string{kind, name}] {
 		l := s.leftovers[i]
-		there := first(namespace, s.namespace)
+		there := words.First(namespace, s.namespace)
 		if l.ref.Namespace != "" && there != "" && l.ref.Namespace != there {
 			continue
 		}
@@ -225,7 +227,7 @@ func (s *search) walk(name string, value any, depth int) {
 
 // reference notes a map that names an object.
 func (s *search) reference(field string, value map[string]any) {
-	name := first(object.Text(value, "name"), object.Text(value, "secretName"))
+	name := words.First(object.Text(value, "name"), object.Text(value, "secretName"))
 	if name == "" {
 		return
 	}

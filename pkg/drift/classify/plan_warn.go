@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // maxUsers is how many of those that refer to a leftover a finding names.
@@ -28,7 +30,7 @@ func (s *situation) warnUsed(report *drift.Report) {
 			}
 		}
 		if len(who) > maxUsers {
-			who = append(who[:maxUsers], "and "+plural(len(who)-maxUsers, "other"))
+			who = append(who[:maxUsers], "and "+words.Plural(len(who)-maxUsers, "other"))
 		}
 		if len(who) > 0 {
 			used[drift.KeyOf(l.ref)] = "still in use: " + strings.Join(who, "; ")
@@ -44,7 +46,7 @@ func (s *situation) warnUsed(report *drift.Report) {
 		for j := range f.Fixes {
 			if fix := &f.Fixes[j]; fix.Kind == drift.FixPruneAfterReview {
 				fix.Why = "Do not prune it yet, it is " + said + ". Take the reference away first. " + fix.Why
-				fix.Snippet = note("Do not run this yet: it is "+said) + "\n" + fix.Snippet
+				fix.Snippet = snippet.Note("Do not run this yet: it is "+said) + "\n" + fix.Snippet
 			}
 		}
 	}

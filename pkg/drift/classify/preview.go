@@ -8,6 +8,10 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -85,19 +89,19 @@ func (p *previewing) resource(r *resource) {
 	after := r.differences
 	if len(mine) > 0 {
 		after = r.under(mine)
-		p.preview.Hides = append(p.preview.Hides, p.fields(r, unmatched(r.differences, after))...)
-		p.preview.Reveals = append(p.preview.Reveals, p.fields(r, unmatched(after, r.differences))...)
+		p.preview.Hides = append(p.preview.Hides, p.fields(r, diff.Unmatched(r.differences, after))...)
+		p.preview.Reveals = append(p.preview.Reveals, p.fields(r, diff.Unmatched(after, r.differences))...)
 	}
 	p.preview.Remaining += len(after)
 	// Where nothing differs here and Argo CD says so all the same, no rule helps.
 	p.preview.Synced = p.preview.Synced && len(after) == 0 && (len(r.differences) > 0 || !r.saidOutOfSync())
 }
 
-func (p *previewing) fields(r *resource, found []*difference) []drift.PreviewField {
+func (p *previewing) fields(r *resource, found []*diff.Difference) []drift.PreviewField {
 	listed := make([]drift.PreviewField, 0, len(found))
 	for _, d := range found {
-		f := p.said[previewKey{drift.KeyOf(r.ref), d.pointer}]
-		listed = append(listed, drift.PreviewField{PreviewPlace: drift.PreviewPlace{Resource: r.ref, Pointer: d.pointer}, Mechanism: f.Mechanism, Sync: f.Sync})
+		f := p.said[previewKey{drift.KeyOf(r.ref), d.Pointer}]
+		listed = append(listed, drift.PreviewField{PreviewPlace: drift.PreviewPlace{Resource: r.ref, Pointer: d.Pointer}, Mechanism: f.Mechanism, Sync: f.Sync})
 	}
 	return listed
 }
@@ -105,14 +109,14 @@ func (p *previewing) fields(r *resource, found []*difference) []drift.PreviewFie
 // under are the differences that are left under further rules. Where the comparison
 // made here does not find what Argo CD found, the rules are run on the two documents
 // that Argo CD compared instead.
-func (r *resource) under(rules []v1alpha1.ResourceIgnoreDifferences) []*difference {
+func (r *resource) under(rules []v1alpha1.ResourceIgnoreDifferences) []*diff.Difference {
 	if r.foundAgain() {
 		if after, err := r.try(trial{ignores: rules}); err == nil {
 			return after
 		}
 	}
 	live, target := withoutIgnored(r.normalized, rules), withoutIgnored(r.predicted, rules)
-	after, err := differences(r.situation.ctx, newAllowance(), live, target)
+	after, err := diff.Between(r.situation.ctx, diff.NewAllowance(), live, target)
 	if err != nil {
 		return r.differences // nothing is known to go away
 	}
@@ -125,35 +129,7 @@ func (r *resource) foundAgain() bool {
 		return true
 	}
 	again, err := r.try(trial{})
-	return err == nil && countAll(r.differences).hold(again) && countAll(again).hold(r.differences)
-}
-
-// unmatched are the differences of the first that are not among the second: first by
-// their place, then by what they say, as a rule that hides a list item moves others.
-func unmatched(from, among []*difference) []*difference {
-	at := map[string]int{}
-	said := map[string]int{}
-	for _, d := range among {
-		at[string(d.pointer)+" "+d.spelled()]++
-		said[d.spelled()]++
-	}
-	var moved, left []*difference
-	for _, d := range from {
-		if at[string(d.pointer)+" "+d.spelled()] > 0 {
-			at[string(d.pointer)+" "+d.spelled()]--
-			said[d.spelled()]--
-			continue
-		}
-		moved = append(moved, d)
-	}
-	for _, d := range moved {
-		if said[d.spelled()] > 0 {
-			said[d.spelled()]--
-			continue
-		}
-		left = append(left, d)
-	}
-	return left
+	return err == nil && diff.CountAll(r.differences).Hold(again) && diff.CountAll(again).Hold(r.differences)
 }
 
 // outOfSync reports whether Argo CD calls a resource that cannot be compared OutOfSync.
@@ -161,7 +137,7 @@ func (r *resource) outOfSync() bool {
 	if r.status != nil && r.status.Status != "" {
 		return r.saidOutOfSync()
 	}
-	return r.live == nil || r.target != nil || !hasOption(r.live, compareOptionsAnnotation, "IgnoreExtraneous")
+	return r.live == nil || r.target != nil || !hasOption(r.live, mark.CompareOptions, "IgnoreExtraneous")
 }
 
 func (r *resource) saidOutOfSync() bool {
@@ -196,7 +172,7 @@ func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
 		part := fmt.Sprintf("rules[%d]", i)
 		entries := len(rule.JSONPointers) + len(rule.JQPathExpressions) + len(rule.ManagedFieldsManagers)
 		total += entries
-		switch why := patternWorry(rule.Group, rule.Kind); {
+		switch why := jq.UnsafePattern(rule.Group, rule.Kind); {
 		case rule.Kind == "":
 			return &drift.RuleError{Part: part + ".kind", Reason: "it is empty, and matches nothing; name a kind, or * for all"}
 		case why != "":
@@ -208,8 +184,8 @@ func checkRules(rules []v1alpha1.ResourceIgnoreDifferences) error {
 			return err
 		}
 	}
-	if total > guardedRules {
-		return &drift.RuleError{Part: "rules", Reason: fmt.Sprintf("they have %d entries; at most %d are tried", total, guardedRules)}
+	if total > jq.GuardedRules {
+		return &drift.RuleError{Part: "rules", Reason: fmt.Sprintf("they have %d entries; at most %d are tried", total, jq.GuardedRules)}
 	}
 	return nil
 }
@@ -220,16 +196,16 @@ const maxPreviewed = 100
 func checkPaths(part string, rule v1alpha1.ResourceIgnoreDifferences) error {
 	for i, pointer := range rule.JSONPointers {
 		if _, err := fieldpath.Parse(pointer); err != nil || pointer == "" {
-			return &drift.RuleError{Part: fmt.Sprintf("%s.jsonPointers[%d]", part, i), Reason: shortened(pointer) + " is no JSON pointer to a field; write such as /spec/replicas, with ~1 for a slash in a name"}
+			return &drift.RuleError{Part: fmt.Sprintf("%s.jsonPointers[%d]", part, i), Reason: words.Shortened(pointer) + " is no JSON pointer to a field; write such as /spec/replicas, with ~1 for a slash in a name"}
 		}
 	}
 	for i, path := range rule.JQPathExpressions {
 		at := fmt.Sprintf("%s.jqPathExpressions[%d]", part, i)
-		if why := jqWorry(path); why != "" {
-			return &drift.RuleError{Part: at, Reason: shortened(path) + " is not run: " + why}
+		if why := jq.Unsafe(path); why != "" {
+			return &drift.RuleError{Part: at, Reason: words.Shortened(path) + " is not run: " + why}
 		}
-		if _, err := compileJQ("del(" + path + ")"); err != nil {
-			return &drift.RuleError{Part: at, Reason: fmt.Sprintf("%s: %v", shortened(path), err)}
+		if _, err := jq.Compile("del(" + path + ")"); err != nil {
+			return &drift.RuleError{Part: at, Reason: fmt.Sprintf("%s: %v", words.Shortened(path), err)}
 		}
 	}
 	for i, manager := range rule.ManagedFieldsManagers {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -62,7 +64,7 @@ func (r *resource) selected(document object.Object, rules []v1alpha1.ResourceIgn
 			if e.err != nil {
 				continue // was compiled before
 			}
-			places, err := selects(r.situation.ctx, e.code, plainNumbers(document))
+			places, err := jq.Select(r.situation.ctx, e.code, jq.Numbers(document))
 			if err != nil {
 				continue // does not fit the object, so that it deletes nothing
 			}
@@ -77,17 +79,14 @@ func (r *resource) selected(document object.Object, rules []v1alpha1.ResourceIgn
 
 // ownedBy are the fields that the managers own.
 func (r *resource) ownedBy(managers []string) []fieldpath.Pointer {
-	if r.owners == nil {
-		r.owners = ownersOf(r.live)
-	}
-	var bits ownerSet
-	for i, owner := range r.owners.entries {
+	var bits owners.OwnerSet
+	for i, owner := range r.ownership().Entries {
 		if slices.Contains(managers, owner.Manager) {
 			bits |= 1 << i
 		}
 	}
 	var found []fieldpath.Pointer
-	for pointer, owners := range r.owners.whole {
+	for pointer, owners := range r.ownership().Whole {
 		if owners&bits != 0 {
 			found = append(found, pointer)
 		}
@@ -141,7 +140,7 @@ func withoutIgnored(document object.Object, rules []v1alpha1.ResourceIgnoreDiffe
 
 // tryRules runs the rules' jq paths once on every resource that they are for.
 func (s *situation) tryRules(parent context.Context, rules []v1alpha1.ResourceIgnoreDifferences) error {
-	ctx, cancel := context.WithTimeout(parent, guardedTotal)
+	ctx, cancel := context.WithTimeout(parent, jq.GuardedTotal)
 	defer cancel()
 	for i, rule := range rules {
 		for j, path := range rule.JQPathExpressions {

@@ -7,6 +7,11 @@ import (
 	"sync"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -34,7 +39,7 @@ func (s *situation) prove(report *drift.Report) {
 				continue
 			}
 			if len(attempts) == maxTrials {
-				fix.Why = sentences(fix.Why, notTried)
+				fix.Why = words.Sentences(fix.Why, notTried)
 				continue
 			}
 			attempts = append(attempts, attempt{fix, tried})
@@ -64,7 +69,7 @@ func (e *edit) holds() bool {
 	allowed := r.others(e.fields)
 	if len(e.changes) == 0 {
 		after, err := r.try(trial{ignores: e.ignores, without: e.without, strategy: e.strategy})
-		return err == nil && allowed.hold(after)
+		return err == nil && allowed.Hold(after)
 	}
 	target, ok := edited(r.target, e.changes, true)
 	if !ok {
@@ -77,7 +82,7 @@ func (e *edit) holds() bool {
 	if err != nil {
 		return false
 	}
-	if allowed.hold(after) {
+	if allowed.Hold(after) {
 		return true
 	}
 	return e.synced(target, after, allowed)
@@ -97,9 +102,9 @@ func (e *edit) merged(target object.Object) bool {
 	for _, field := range e.fields {
 		mine.Insert(field.Pointer)
 	}
-	var others []*difference
+	var others []*diff.Difference
 	for _, d := range before {
-		if !mine.Has(d.pointer) {
+		if !mine.Has(d.Pointer) {
 			others = append(others, d)
 		}
 	}
@@ -107,30 +112,30 @@ func (e *edit) merged(target object.Object) bool {
 		return false
 	}
 	after, err := r.try(trial{target: target, strategy: drift.StructuredMerge})
-	return err == nil && countAll(others).hold(after)
+	return err == nil && diff.CountAll(others).Hold(after)
 }
 
 // synced models the one sync that the commit leads to: it may touch nothing but the
 // finding's fields, and afterwards nothing but what differed otherwise may differ.
-func (e *edit) synced(target object.Object, after []*difference, allowed multiset) bool {
+func (e *edit) synced(target object.Object, after []*diff.Difference, allowed diff.Multiset) bool {
 	r := e.resource
 	left := r.left(after, allowed)
 	mine := fieldpath.NewSet()
 	for _, field := range e.fields {
 		mine.Insert(field.Pointer)
 	}
-	var applied []change
+	var applied []snippet.Change
 	for _, d := range left {
-		covered := mine.Covers(d.pointer) || slices.ContainsFunc(e.fields, func(f drift.Field) bool { return d.pointer.Covers(f.Pointer) })
-		null := d.inTarget && d.target == nil // the API server keeps none
-		if !covered || null || isIndex(d.steps[len(d.steps)-1]) && d.inLive != d.inTarget {
+		covered := mine.Covers(d.Pointer) || slices.ContainsFunc(e.fields, func(f drift.Field) bool { return d.Pointer.Covers(f.Pointer) })
+		null := d.InTarget && d.Target == nil // the API server keeps none
+		if !covered || null || value.IsIndex(d.Steps[len(d.Steps)-1]) && d.InLive != d.InTarget {
 			return false
 		}
-		path, plain := r.livePath(d.steps)
+		path, plain := r.livePath(d.Steps)
 		if !plain {
 			return false
 		}
-		applied = append(applied, change{path: path, value: d.target, remove: !d.inTarget})
+		applied = append(applied, snippet.Change{Path: path, Value: d.Target, Remove: !d.InTarget})
 	}
 	live, ok := edited(r.live, applied, false)
 	if !ok {
@@ -138,14 +143,14 @@ func (e *edit) synced(target object.Object, after []*difference, allowed multise
 	}
 	states := []object.Object{r.withLastApplied(live, target)}
 	if e.rewritten {
-		if r.strategy != drift.Legacy && slices.ContainsFunc(applied, func(c change) bool { return throughList(c.path) }) {
+		if r.strategy != drift.Legacy && slices.ContainsFunc(applied, func(c snippet.Change) bool { return snippet.ThroughList(c.Path) }) {
 			return false
 		}
 		states = append(states, r.disowned(r.withLastApplied(r.live, target), applied))
 	}
 	for _, state := range states {
 		then, err := r.try(trial{target: target, live: state})
-		if err != nil || !allowed.hold(then) {
+		if err != nil || !allowed.Hold(then) {
 			return false
 		}
 	}
@@ -155,23 +160,23 @@ func (e *edit) synced(target object.Object, after []*difference, allowed multise
 // livePath is the path of steps in the live object. The steps are those of the
 // document that Argo CD compared; where one of its lists is shorter, rules took items
 // out of it, and the positions are not live's.
-func (r *resource) livePath(steps []string) ([]pathStep, bool) {
+func (r *resource) livePath(steps []string) ([]snippet.Step, bool) {
 	var live, compared any = r.live, r.normalized
-	path := make([]pathStep, 0, len(steps))
+	path := make([]snippet.Step, 0, len(steps))
 	for _, name := range steps {
 		items, isList := live.([]any)
 		if !isList {
-			path = append(path, pathStep{field: name})
-			live, compared = childNamed(live, name), childNamed(compared, name)
+			path = append(path, snippet.Step{Field: name})
+			live, compared = value.Child(live, name), value.Child(compared, name)
 			continue
 		}
 		others, _ := compared.([]any)
-		index := indexOf(name)
+		index := value.Index(name)
 		if r.normalized != nil && len(others) != len(items) || index >= len(items) {
 			return nil, false
 		}
-		path = append(path, pathStep{item: true, index: index, inGit: index})
-		live, compared = itemAt(items, index), itemAt(others, index)
+		path = append(path, snippet.Step{Item: true, Index: index, InGit: index})
+		live, compared = value.Item(items, index), value.Item(others, index)
 	}
 	return path, len(path) > 0
 }
@@ -183,56 +188,23 @@ func (r *resource) reproduced() bool {
 		return true
 	}
 	again, err := r.try(trial{})
-	return err == nil && countAll(r.differences).hold(again)
-}
-
-// multiset counts differences by what they say, as a rule that hides a list item
-// moves those after it.
-type multiset map[string]int
-
-func (d *difference) spelled() string {
-	name := ""
-	for _, step := range slices.Backward(d.steps) {
-		if !isIndex(step) {
-			name = step
-			break
-		}
-	}
-	return canonical([]any{name, d.inTarget, d.inLive, d.target, d.live})
-}
-
-func countAll(differences []*difference) multiset {
-	counted := multiset{}
-	for _, d := range differences {
-		counted[d.spelled()]++
-	}
-	return counted
-}
-
-// hold reports whether the differences are among those counted.
-func (m multiset) hold(differences []*difference) bool {
-	for spelled, count := range countAll(differences) {
-		if count > m[spelled] {
-			return false
-		}
-	}
-	return true
+	return err == nil && diff.CountAll(r.differences).Hold(again)
 }
 
 // others counts the flagged differences that are not at the fields.
-func (r *resource) others(fields []drift.Field) multiset {
+func (r *resource) others(fields []drift.Field) diff.Multiset {
 	mine := fieldpath.NewSet()
 	for _, field := range fields {
 		mine.Insert(field.Pointer)
 	}
-	return countAll(r.without(mine))
+	return diff.CountAll(r.without(mine))
 }
 
 // without are the flagged differences at other places.
-func (r *resource) without(places *fieldpath.Set) []*difference {
-	var kept []*difference
+func (r *resource) without(places *fieldpath.Set) []*diff.Difference {
+	var kept []*diff.Difference
 	for _, d := range r.differences {
-		if !places.Has(d.pointer) {
+		if !places.Has(d.Pointer) {
 			kept = append(kept, d)
 		}
 	}
@@ -240,11 +212,11 @@ func (r *resource) without(places *fieldpath.Set) []*difference {
 }
 
 // left are the differences that are not among those allowed.
-func (r *resource) left(after []*difference, allowed multiset) []*difference {
+func (r *resource) left(after []*diff.Difference, allowed diff.Multiset) []*diff.Difference {
 	remaining := maps.Clone(allowed)
-	var left []*difference
+	var left []*diff.Difference
 	for _, d := range after {
-		spelled := d.spelled()
+		spelled := d.Spelled()
 		if remaining[spelled] > 0 {
 			remaining[spelled]--
 			continue
@@ -257,15 +229,15 @@ func (r *resource) left(after []*difference, allowed multiset) []*difference {
 // withLastApplied is the live object as a client-side apply of the target leaves
 // its annotation.
 func (r *resource) withLastApplied(live, target object.Object) object.Object {
-	if r.strategy != drift.Legacy || object.Annotation(live, lastAppliedAnnotation) == "" {
+	if r.strategy != drift.Legacy || object.Annotation(live, mark.LastApplied) == "" {
 		return live
 	}
 	applied, err := json.Marshal(target)
 	if err != nil {
 		return live
 	}
-	path := []pathStep{{field: "metadata"}, {field: "annotations"}, {field: lastAppliedAnnotation}}
-	made, ok := edited(live, []change{{path: path, value: string(applied)}}, false)
+	path := []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: mark.LastApplied}}
+	made, ok := edited(live, []snippet.Change{{Path: path, Value: string(applied)}}, false)
 	if !ok {
 		return live
 	}
@@ -274,20 +246,20 @@ func (r *resource) withLastApplied(live, target object.Object) object.Object {
 
 // disowned is the live object without Argo CD's claims to the fields, as a
 // server-side apply without them leaves it.
-func (r *resource) disowned(live object.Object, fields []change) object.Object {
+func (r *resource) disowned(live object.Object, fields []snippet.Change) object.Object {
 	entries := object.List(live, "metadata", "managedFields")
-	var releases []change
+	var releases []snippet.Change
 	for i, entry := range entries {
-		if object.Text(entry, "manager") != argoManager {
+		if object.Text(entry, "manager") != mark.Manager {
 			continue
 		}
 		for _, field := range fields {
-			path := []pathStep{{field: "metadata"}, {field: "managedFields"}, {item: true, index: i}, {field: "fieldsV1"}}
-			for _, step := range field.path {
-				path = append(path, pathStep{field: "f:" + step.field})
+			path := []snippet.Step{{Field: "metadata"}, {Field: "managedFields"}, {Item: true, Index: i}, {Field: "fieldsV1"}}
+			for _, step := range field.Path {
+				path = append(path, snippet.Step{Field: "f:" + step.Field})
 			}
-			if names := ownedNames(field.path); childAt(entry, names) {
-				releases = append(releases, change{path: path, remove: true})
+			if names := ownedNames(field.Path); childAt(entry, names) {
+				releases = append(releases, snippet.Change{Path: path, Remove: true})
 			}
 		}
 	}
@@ -298,10 +270,10 @@ func (r *resource) disowned(live object.Object, fields []change) object.Object {
 	return made
 }
 
-func ownedNames(path []pathStep) []string {
+func ownedNames(path []snippet.Step) []string {
 	names := []string{"fieldsV1"}
 	for _, step := range path {
-		names = append(names, "f:"+step.field)
+		names = append(names, "f:"+step.Field)
 	}
 	return names
 }

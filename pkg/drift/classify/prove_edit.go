@@ -6,6 +6,7 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -13,12 +14,12 @@ import (
 // found their place. The document itself stays: what lies on a change's path is
 // copied. git tells that the document is what Git renders, so that list items are
 // where Git has them.
-func edited(document object.Object, changes []change, git bool) (object.Object, bool) {
+func edited(document object.Object, changes []snippet.Change, git bool) (object.Object, bool) {
 	var result any = document
 	// Items are removed from the last to the first, so that none moves before its turn.
 	for _, c := range slices.Backward(changes) {
 		done := false
-		if result, done = changed(result, c.path, c, git); !done {
+		if result, done = changed(result, c.Path, c, git); !done {
 			return nil, false
 		}
 	}
@@ -27,12 +28,12 @@ func edited(document object.Object, changes []change, git bool) (object.Object, 
 }
 
 // changed makes one change at the path below the node.
-func changed(node any, path []pathStep, c change, git bool) (any, bool) {
+func changed(node any, path []snippet.Step, c snippet.Change, git bool) (any, bool) {
 	if len(path) == 0 {
-		return c.value, !c.remove
+		return c.Value, !c.Remove
 	}
 	step := path[0]
-	if step.item {
+	if step.Item {
 		return changedItem(node, path, c, git)
 	}
 	holder, ok := node.(map[string]any)
@@ -43,40 +44,40 @@ func changed(node any, path []pathStep, c change, git bool) (any, bool) {
 	if copied == nil {
 		copied = map[string]any{}
 	}
-	if len(path) == 1 && c.remove {
-		delete(copied, step.field)
+	if len(path) == 1 && c.Remove {
+		delete(copied, step.Field)
 		return copied, true
 	}
-	below, done := changed(copied[step.field], path[1:], c, git)
-	copied[step.field] = below
+	below, done := changed(copied[step.Field], path[1:], c, git)
+	copied[step.Field] = below
 	return copied, done
 }
 
-func changedItem(node any, path []pathStep, c change, git bool) (any, bool) {
+func changedItem(node any, path []snippet.Step, c snippet.Change, git bool) (any, bool) {
 	items, ok := node.([]any)
 	if !ok && node != nil {
 		return nil, false
 	}
 	step := path[0]
-	index := step.index
+	index := step.Index
 	if git {
-		index = step.inGit
+		index = step.InGit
 	}
 	missing := index < 0 || index >= len(items)
 	copied := slices.Clone(items)
 	switch {
-	case len(path) == 1 && c.remove:
+	case len(path) == 1 && c.Remove:
 		if missing {
 			return copied, true
 		}
 		return slices.Delete(copied, index, index+1), true
-	case missing && (len(path) == 1 || step.identity != nil):
+	case missing && (len(path) == 1 || step.Identity != nil):
 		if len(path) == 1 {
-			return append(copied, c.value), true
+			return append(copied, c.Value), true
 		}
 		item := map[string]any{}
-		for _, key := range step.identity {
-			item[key.name] = key.value
+		for _, key := range step.Identity {
+			item[key.Name] = key.Value
 		}
 		below, done := changed(item, path[1:], c, git)
 		return append(copied, below), done

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -92,19 +94,19 @@ func TestProve(t *testing.T) {
 // TestWhatDoesNotHelpIsNotProven tries fixes that are wrong.
 func TestWhatDoesNotHelpIsNotProven(t *testing.T) {
 	field := drift.Field{Pointer: "/spec/replicas", Target: int64(2), Live: int64(5), InTarget: true, InLive: true}
-	path := []pathStep{{field: "spec"}, {field: "replicas"}}
-	other := []pathStep{{field: "spec"}, {field: "paused"}}
+	path := []snippet.Step{{Field: "spec"}, {Field: "replicas"}}
+	other := []snippet.Step{{Field: "spec"}, {Field: "paused"}}
 	rows := map[string]struct {
 		reason string
 		edit   edit
 		want   bool
 	}{
-		"right value":     {"Git says what live says", edit{changes: []change{{path: path, value: int64(5)}}}, true},
-		"another value":   {"it still differs, and a sync would fight", edit{changes: []change{{path: path, value: int64(3)}}}, true},
-		"something else":  {"the field still differs", edit{changes: []change{{path: other, value: true}}}, false},
-		"too much":        {"another field begins to differ", edit{changes: []change{{path: path, value: int64(5)}, {path: other, value: true}}}, false},
+		"right value":     {"Git says what live says", edit{changes: []snippet.Change{{Path: path, Value: int64(5)}}}, true},
+		"another value":   {"it still differs, and a sync would fight", edit{changes: []snippet.Change{{Path: path, Value: int64(3)}}}, true},
+		"something else":  {"the field still differs", edit{changes: []snippet.Change{{Path: other, Value: true}}}, false},
+		"too much":        {"another field begins to differ", edit{changes: []snippet.Change{{Path: path, Value: int64(5)}, {Path: other, Value: true}}}, false},
 		"no rule":         {"nothing is ignored", edit{}, false},
-		"nowhere to edit": {"the path leads through a text", edit{changes: []change{{path: []pathStep{{field: "kind"}, {field: "x"}}, value: 1}}}, false},
+		"nowhere to edit": {"the path leads through a text", edit{changes: []snippet.Change{{Path: []snippet.Step{{Field: "kind"}, {Field: "x"}}, Value: 1}}}, false},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +129,7 @@ func TestSecretsAreNotTried(t *testing.T) {
 		side["apiVersion"], side["kind"] = "v1", "Secret"
 	}
 	_, r := arrange(t, snapshot)
-	e := &edit{resource: r, fields: flagged(r), ignores: nil, changes: []change{{path: []pathStep{{field: "spec"}}, remove: true}}}
+	e := &edit{resource: r, fields: flagged(r), ignores: nil, changes: []snippet.Change{{Path: []snippet.Step{{Field: "spec"}}, Remove: true}}}
 	if e.holds() {
 		t.Error("a Secret was tried")
 	}
@@ -150,14 +152,14 @@ func TestTrialsAreBounded(t *testing.T) {
 
 func TestEditedLeavesTheManifest(t *testing.T) {
 	snapshot := parseYAML(t, workload)
-	before := canonical(snapshot.Resources[0].Target)
+	before := value.Canonical(snapshot.Resources[0].Target)
 	_, r := arrange(t, snapshot)
 	fixes := fixesFor(r.situation, r, &claim{mechanism: drift.ManualEdit}, flagged(r))
 	made, ok := fixes[0].Edited(snapshot.Resources[0].Target)
 	if !ok {
 		t.Fatal("the fix is an edit")
 	}
-	if canonical(snapshot.Resources[0].Target) != before {
+	if value.Canonical(snapshot.Resources[0].Target) != before {
 		t.Error("the manifest was changed")
 	}
 	if value, _ := fieldpath.Pointer("/spec/template/spec/containers/1/image").Value(made); value != "side:2" {

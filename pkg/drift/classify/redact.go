@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -143,22 +145,22 @@ func (g *gathering) object(o object.Object, secret bool) {
 }
 
 // value adds a value, and those in it where it is none that the API server takes.
-func (g *gathering) value(key string, value any) {
-	switch value := value.(type) {
+func (g *gathering) value(key string, node any) {
+	switch v := node.(type) {
 	case map[string]any:
-		for name, child := range value {
+		for name, child := range v {
 			g.value(name, child)
 		}
 		return
 	case []any:
-		for _, child := range value {
+		for _, child := range v {
 			g.value(key, child)
 		}
 		return
 	case bool:
-		g.add(key, canonical(value))
+		g.add(key, value.Canonical(v))
 	}
-	spelled := plain(value)
+	spelled := value.Text(node)
 	if strings.Trim(spelled, "+") == "" {
 		return // a mask
 	}
@@ -170,7 +172,7 @@ func (g *gathering) value(key string, value any) {
 
 // add notes a value in each spelling that a message may give it.
 func (g *gathering) add(key, value string) {
-	escaped := jsonText(value)
+	escaped := snippet.JSON(value)
 	goQuoted := strconv.Quote(value)
 	for _, spelling := range []string{value, strings.TrimSpace(value), escaped[1 : len(escaped)-1], goQuoted[1 : len(goQuoted)-1], strings.Join(strings.Fields(value), " ")} {
 		if spelling != "" {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 )
 
 // replaces reports whether a sync replaces the object instead of merging into it, and
@@ -12,11 +13,11 @@ import (
 func (r *resource) replaces() (replaces, deletes bool) {
 	policy := r.situation.app.Spec.SyncPolicy
 	on := func(option string) bool {
-		return hasOption(r.target, syncOptionsAnnotation, option) || policy != nil && policy.SyncOptions.HasOption(option)
+		return hasOption(r.target, mark.SyncOptions, option) || policy != nil && policy.SyncOptions.HasOption(option)
 	}
 	replaces = on("Replace=true")
 	core := r.ref.Group == "" && r.ref.Kind == "Namespace" || r.ref.Group == "apiextensions.k8s.io" && r.ref.Kind == "CustomResourceDefinition"
-	return replaces, replaces && !core && hasOption(r.target, syncOptionsAnnotation, "Force=true")
+	return replaces, replaces && !core && hasOption(r.target, mark.SyncOptions, "Force=true")
 }
 
 // heedReplacing makes worse what is said of resources that a sync replaces: all that

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 )
 
 // applicationRule answers for the Application as a whole.
@@ -20,7 +21,7 @@ type oneSidedRule struct {
 }
 
 // fieldRule answers for some of a resource's open differences.
-type fieldRule func(r *resource, open []*difference) []claim
+type fieldRule func(r *resource, open []*diff.Difference) []claim
 
 // fieldRules is the table of what makes fields differ. The order is the order of
 // evidence: first what the field itself says (it can only have come about in one
@@ -72,8 +73,8 @@ var hiddenRules = []func(r *resource) []claim{hiddenByRules, hiddenDuplicates, h
 // from what Git has changed since live was applied: however alike the two values are,
 // somebody wants another one.
 func likeness(rule fieldRule) fieldRule {
-	return func(r *resource, open []*difference) []claim {
-		left := make([]*difference, 0, len(open))
+	return func(r *resource, open []*diff.Difference) []claim {
+		left := make([]*diff.Difference, 0, len(open))
 		for _, d := range open {
 			if !r.wanted(d) {
 				left = append(left, d)
@@ -84,36 +85,36 @@ func likeness(rule fieldRule) fieldRule {
 }
 
 // wanted reports whether somebody made the two sides differ: a person live, or Git.
-func (r *resource) wanted(d *difference) bool {
+func (r *resource) wanted(d *diff.Difference) bool {
 	_, edited := manualEdit(r, d)
 	return edited || r.moved(d)
 }
 
 // foldedFields answers for what differs in too many fields to look at each: anybody
 // may have written some of them.
-func foldedFields(r *resource, open []*difference) []claim {
+func foldedFields(r *resource, open []*diff.Difference) []claim {
 	var claims []claim
 	for _, d := range open {
-		if !d.folded {
+		if !d.Folded {
 			continue
 		}
-		c := r.claimOf(d, drift.Possible, drift.OverwritesLive, fmt.Sprintf("more differs below %s than can be named field by field; compare the two sides by themselves", d.pointer))
-		c.mechanism, c.differences = drift.Unexplained, []*difference{d}
+		c := r.claimOf(d, drift.Possible, drift.OverwritesLive, fmt.Sprintf("more differs below %s than can be named field by field; compare the two sides by themselves", d.Pointer))
+		c.mechanism, c.differences = drift.Unexplained, []*diff.Difference{d}
 		claims = append(claims, c)
 	}
 	return claims
 }
 
 // each makes a rule of one that looks at one difference at a time.
-func each(mechanism drift.Mechanism, match func(r *resource, d *difference) (claim, bool)) fieldRule {
-	return func(r *resource, open []*difference) []claim {
+func each(mechanism drift.Mechanism, match func(r *resource, d *diff.Difference) (claim, bool)) fieldRule {
+	return func(r *resource, open []*diff.Difference) []claim {
 		var claims []claim
 		for _, d := range open {
 			if r.situation.ctx.Err() != nil {
 				break
 			}
 			if c, ok := match(r, d); ok {
-				c.mechanism, c.differences = mechanism, []*difference{d}
+				c.mechanism, c.differences = mechanism, []*diff.Difference{d}
 				claims = append(claims, c)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -70,13 +71,13 @@ func (s *situation) comparisonErrors() comparisonErrors {
 	var sorted comparisonErrors
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionComparisonError) {
 		switch {
-		case mentions(message, liveMarks):
+		case words.Mentions(message, liveMarks):
 			sorted.live = append(sorted.live, message)
-		case mentions(message, schemaMarks):
+		case words.Mentions(message, schemaMarks):
 			sorted.schema = append(sorted.schema, message)
-		case mentions(message, permitMarks):
+		case words.Mentions(message, permitMarks):
 			sorted.permission = append(sorted.permission, message)
-		case mentions(message, targetMarks):
+		case words.Mentions(message, targetMarks):
 			sorted.target = append(sorted.target, message)
 		default:
 			sorted.other = append(sorted.other, message)
@@ -199,7 +200,7 @@ func dryRunRefused(s *situation) []claim {
 func projectNotPermitted(s *situation) []claim {
 	messages := s.comparisonErrors().permission
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionInvalidSpecError) {
-		if mentions(message, permitMarks) {
+		if words.Mentions(message, permitMarks) {
 			messages = append(messages, message)
 		}
 	}
@@ -222,12 +223,12 @@ func otherErrors(s *situation) []claim {
 	var messages []string
 	messages = append(messages, s.comparisonErrors().other...)
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionInvalidSpecError) {
-		if !mentions(message, permitMarks) {
+		if !words.Mentions(message, permitMarks) {
 			messages = append(messages, message)
 		}
 	}
 	for _, message := range s.conditions(v1alpha1.ApplicationConditionUnknownError) {
-		if !mentions(message, liveMarks) || len(s.comparisonErrors().live) == 0 {
+		if !words.Mentions(message, liveMarks) || len(s.comparisonErrors().live) == 0 {
 			messages = append(messages, message)
 		}
 	}
@@ -239,17 +240,6 @@ func otherErrors(s *situation) []claim {
 		c.evidence = append(c.evidence, "Argo CD reports: "+s.quote(message))
 	}
 	return []claim{c}
-}
-
-// mentions reports whether the message holds one of the marks, in any case.
-func mentions(message string, marks []string) bool {
-	message = strings.ToLower(message)
-	for _, mark := range marks {
-		if strings.Contains(message, mark) {
-			return true
-		}
-	}
-	return false
 }
 
 // maxQuote bounds what is quoted of a message.

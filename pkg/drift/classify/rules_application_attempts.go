@@ -9,6 +9,10 @@ import (
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // autosyncEmptyGuard: Git renders nothing that is live, so everything requires
@@ -103,7 +107,7 @@ func autosyncGaveUp(s *situation) []claim {
 		c.evidence = append(c.evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", short(syncedRevision(op)), op.Phase, s.quote(op.Message)))
 	}
 	if op != nil && op.RetryCount > 0 {
-		c.evidence = append(c.evidence, "it was retried "+plural(int(op.RetryCount), "time"))
+		c.evidence = append(c.evidence, "it was retried "+words.Plural(int(op.RetryCount), "time"))
 	}
 	if op != nil && unreached(op.Message) {
 		c.evidence = append(c.evidence, "an admission webhook could not be reached, which is no refusal: once it answers, the same sync can succeed")
@@ -141,19 +145,19 @@ func syncedRevision(op *v1alpha1.OperationState) string {
 		return ""
 	}
 	if op.SyncResult != nil {
-		if resolved := first(strings.Join(op.SyncResult.Revisions, ","), op.SyncResult.Revision); resolved != "" {
+		if resolved := words.First(strings.Join(op.SyncResult.Revisions, ","), op.SyncResult.Revision); resolved != "" {
 			return resolved
 		}
 	}
 	if op.Operation.Sync == nil {
 		return ""
 	}
-	return first(strings.Join(op.Operation.Sync.Revisions, ","), op.Operation.Sync.Revision)
+	return words.First(strings.Join(op.Operation.Sync.Revisions, ","), op.Operation.Sync.Revision)
 }
 
 // revision is the one that Argo CD compares with now.
 func (s *situation) revision() string {
-	return first(strings.Join(s.app.Status.Sync.Revisions, ","), s.app.Status.Sync.Revision)
+	return words.First(strings.Join(s.app.Status.Sync.Revisions, ","), s.app.Status.Sync.Revision)
 }
 
 // isCommit reports whether the revision is resolved and no branch or range.
@@ -169,7 +173,7 @@ func short(revision string) string {
 	if isCommit(revision) && !strings.Contains(revision, ",") && len(revision) > 8 {
 		return revision[:8]
 	}
-	return first(revision, "unknown")
+	return words.First(revision, "unknown")
 }
 
 // hookFailed: a hook of the last sync failed. A hook before or among the resources
@@ -206,7 +210,7 @@ func hookFailed(s *situation) []claim {
 // writer than Argo CD owns. Counter-evidence: one attempt, which is what selfHeal is
 // for; a writer that a rule before this one knows better. Source:
 // controller/appcontroller.go, shouldSelfHeal; #9023.
-func selfhealFight(r *resource, open []*difference) []claim {
+func selfhealFight(r *resource, open []*diff.Difference) []claim {
 	attempts := r.situation.healed()
 	if attempts < selfhealLimit {
 		return nil
@@ -218,8 +222,8 @@ func selfhealFight(r *resource, open []*difference) []claim {
 			continue
 		}
 		c.differences = append(c.differences, d)
-		c.evidence = append(c.evidence, fmt.Sprintf("%s was written back by %s", d.pointer, who))
-		c.loss = append(c.loss, fmt.Sprintf("%s = %s, written by %s", d.pointer, r.show(d.pointer, d.live, d.inLive), who))
+		c.evidence = append(c.evidence, fmt.Sprintf("%s was written back by %s", d.Pointer, who))
+		c.loss = append(c.loss, fmt.Sprintf("%s = %s, written by %s", d.Pointer, r.show(d.Pointer, d.Live, d.InLive), who))
 	}
 	if len(c.differences) == 0 {
 		return nil
@@ -231,14 +235,14 @@ func selfhealFight(r *resource, open []*difference) []claim {
 // and who: a controller; whoever it is, once it came back more often than a person
 // would; or one that left no trace but that the value is not what was applied and
 // Argo CD lost it.
-func (r *resource) fights(d *difference) (who string, fights bool) {
+func (r *resource) fights(d *diff.Difference) (who string, fights bool) {
 	w := r.writersOf(d)
 	switch {
-	case w.role == controller, w.role != nobody && w.role != argo && r.situation.healed() > selfhealLimit:
-		return by(w.last), true
-	case r.lastApplied != nil && d.inLive && d.inApplied && equal(d.applied, d.live) && !churns(d) && r.situation.rendering() == sameSource:
+	case w.role == owners.Controller, w.role != owners.Nobody && w.role != owners.Argo && r.situation.healed() > selfhealLimit:
+		return owners.By(w.last), true
+	case r.lastApplied != nil && d.InLive && d.InApplied && value.Equal(d.Applied, d.Live) && !diff.Churns(d) && r.situation.rendering() == sameSource:
 		return "somebody who applies as Argo CD does, such as another Argo CD", true
-	case len(w.all) == 0 && r.hasOwners() && d.inLive && d.inApplied && !equal(d.applied, d.live):
+	case len(w.all) == 0 && r.hasOwners() && d.InLive && d.InApplied && !value.Equal(d.Applied, d.Live):
 		return "somebody whom managedFields do not name", true
 	}
 	return "", false

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -73,7 +75,7 @@ func minutes(age float64) string {
 	if age < 1 {
 		return "less than a minute"
 	}
-	return count(int(age), "minute")
+	return words.Plural(int(age), "minute")
 }
 
 // grade turns two independent signs into a confidence.
@@ -253,8 +255,8 @@ func owns(ref drift.ResourceRef, o object.Object) bool {
 
 // holds reports whether labels has all that the selector asks for.
 func holds(labels, selector map[string]any) bool {
-	for name, value := range selector {
-		if found, ok := labels[name]; !ok || !equal(found, value) {
+	for name, v := range selector {
+		if found, ok := labels[name]; !ok || !value.Equal(found, v) {
 			return false
 		}
 	}

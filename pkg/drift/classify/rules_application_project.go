@@ -7,12 +7,13 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // projectObject is the Application's AppProject as the snapshot holds it.
 func (s *situation) projectObject() (object.Object, bool) {
-	name := first(s.app.Spec.Project, "default")
+	name := words.First(s.app.Spec.Project, "default")
 	for _, o := range s.related.of("argoproj.io", "AppProject") {
 		if object.Text(o, "metadata", "name") == name {
 			return o, true
@@ -43,7 +44,7 @@ func (r *resource) forbidden() []string {
 		return nil
 	}
 	spec, name := object.Map(project, "spec"), object.Text(project, "metadata", "name")
-	namespace := first(r.ref.Namespace, object.Text(r.target, "metadata", "namespace"))
+	namespace := words.First(r.ref.Namespace, object.Text(r.target, "metadata", "namespace"))
 	var why []string
 	if !permits(spec, r.ref, namespace != "") {
 		why = append(why, fmt.Sprintf("AppProject %s does not permit %s in group %q", name, r.ref.Kind, r.ref.Group))

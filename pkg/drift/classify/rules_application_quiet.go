@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -66,7 +68,7 @@ const pendingMinutes = 5
 // pending are the requests that the controller has not taken up.
 func (s *situation) pending() []string {
 	var requests []string
-	if refresh := s.app.Annotations[refreshAnnotation]; refresh != "" {
+	if refresh := s.app.Annotations[mark.Refresh]; refresh != "" {
 		requests = append(requests, fmt.Sprintf("a %s refresh is requested and pending", refresh))
 	}
 	if op := s.app.Status.OperationState; s.app.Operation != nil && (op == nil || !inFlight(op)) {
@@ -97,7 +99,7 @@ func (s *situation) newestTime() metav1.Time {
 		}
 	}
 	for _, r := range s.resources {
-		for _, owner := range managersOf(r.live) {
+		for _, owner := range owners.Entries(r.live) {
 			take(owner.Time)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
-	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -59,7 +60,7 @@ func (r *resource) beingDeleted() (claim, bool) {
 	}
 	names := make([]string, 0, len(finalizers))
 	for _, name := range finalizers {
-		names = append(names, show(name))
+		names = append(names, words.Show(name))
 	}
 	c := claim{mechanism: drift.DeletionStuck, sync: drift.Waits, evidence: []string{
 		fmt.Sprintf("%s is being deleted since %s and waits for the finalizers %s", r.ref.Words(), since, strings.Join(names, ", ")),
@@ -106,7 +107,7 @@ func sharedWarnings(s *situation) []claim {
 			ref := r.ref
 			c.about = &ref
 			c.evidence = append(c.evidence, fmt.Sprintf("the live object is marked for Application %s, and the mark is not compared", app))
-			c.hidden = append(c.hidden, drift.Field{Pointer: trackingPointer, Live: object.Annotation(r.live, trackingIDAnnotation), InLive: true})
+			c.hidden = append(c.hidden, drift.Field{Pointer: mark.TrackingPointer, Live: object.Annotation(r.live, mark.TrackingID), InLive: true})
 		}
 		if !seen {
 			claims = append(claims, c)
@@ -114,8 +115,6 @@ func sharedWarnings(s *situation) []claim {
 	}
 	return claims
 }
-
-var trackingPointer = fieldpath.Of("metadata", "annotations", trackingIDAnnotation)
 
 // flagsMark reports whether a flagged difference is at Argo CD's mark.
 func (r *resource) flagsMark() bool {

@@ -11,6 +11,9 @@ import (
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -72,7 +75,7 @@ var passingMarks = []string{
 // passing reports whether a failure says nothing about the object. What a webhook
 // or a policy refused is never passing; that a webhook could not be reached is.
 func passing(message string) bool {
-	return unreached(message) || mentions(message, passingMarks) && failureOf(message) != drift.AdmissionDenied
+	return unreached(message) || words.Mentions(message, passingMarks) && failureOf(message) != drift.AdmissionDenied
 }
 
 // unreachedMarks are the words of a webhook that did not answer. A certificate that
@@ -85,7 +88,7 @@ var unreachedMarks = []string{
 // unreached reports whether the API server could not reach a webhook, which then
 // decided nothing.
 func unreached(message string) bool {
-	return mentions(message, []string{"failed calling webhook", "failed to call webhook"}) && mentions(message, unreachedMarks) && !mentions(message, []string{"denied the request"})
+	return words.Mentions(message, []string{"failed calling webhook", "failed to call webhook"}) && words.Mentions(message, unreachedMarks) && !words.Mentions(message, []string{"denied the request"})
 }
 
 // overcome reports whether what a failure missed is there by now: the CRD with the
@@ -94,7 +97,7 @@ func (r *resource) overcome(message string) bool {
 	switch mechanism := failureOf(message); {
 	case mechanism == drift.MissingCRD && r.target != nil:
 		crd, found := r.situation.crd(r.ref.Group, r.ref.Kind)
-		return found && slices.Contains(servedVersions(crd), drift.RefOf(r.target).Version)
+		return found && slices.Contains(kind.ServedVersions(crd), drift.RefOf(r.target).Version)
 	case mechanism == drift.AdmissionDenied:
 		return r.quotaHasRoom(message)
 	case mechanism == drift.MissingDependency && r.ref.Namespace != "":
@@ -241,13 +244,13 @@ func (r *resource) servedOtherwise() string {
 		wanted = drift.RefOf(r.target)
 	}
 	if crd, found := r.situation.crd(wanted.Group, wanted.Kind); found {
-		served := servedVersions(crd)
+		served := kind.ServedVersions(crd)
 		if len(served) > 0 && !slices.Contains(served, wanted.Version) {
 			return fmt.Sprintf("the CRD serves %s, not %s", strings.Join(served, ", "), wanted.Version)
 		}
 		return ""
 	}
-	for kind := range builtInTypes() {
+	for kind := range kind.BuiltIn() {
 		if kind.Group == wanted.Group && kind.Kind == wanted.Kind {
 			return fmt.Sprintf("%s is Kubernetes' own, so another version of it is served", wanted.Kind)
 		}
@@ -267,22 +270,6 @@ func (r *resource) servedVersion(wanted drift.ResourceRef) string {
 		}
 	}
 	return ""
-}
-
-// servedVersions are the versions of a CRD that are served.
-func servedVersions(crd object.Object) []string {
-	var served []string
-	for _, version := range object.List(crd, "spec", "versions") {
-		if on, _ := object.At(version, "served"); on == true {
-			served = append(served, object.Text(version, "name"))
-		}
-	}
-	if len(served) == 0 {
-		if only := object.Text(crd, "spec", "version"); only != "" {
-			served = append(served, only)
-		}
-	}
-	return served
 }
 
 // failureSync is what a sync comes to that meets the same refusal.
@@ -331,7 +318,7 @@ var secretValues = regexp.MustCompile("\"[^\"]{0,400}\"?|`[^`]*`|'[^']*'|\\{.*")
 // recreates corrects the effect where the sync replaces what it cannot change: with
 // Force=true kubectl deletes the object and makes a new one.
 func (r *resource) recreates(c *claim) {
-	if r.live == nil || !hasOption(r.target, syncOptionsAnnotation, "Force=true") || r.syncsServerSide() {
+	if r.live == nil || !hasOption(r.target, mark.SyncOptions, "Force=true") || r.syncsServerSide() {
 		return
 	}
 	c.sync = drift.Destructive

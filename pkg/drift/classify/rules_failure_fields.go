@@ -3,10 +3,12 @@ package classify
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -17,7 +19,7 @@ import (
 // names it; without any, the rules of the API for the fields that differ.
 // Counter-evidence: the last sync applied the resource. Sources: #12439, #14910,
 // #1068, #5882 (immutable); #8128, #5704 (too long); #4864, #24704 (list keys).
-func failedApply(r *resource, open []*difference) []claim {
+func failedApply(r *resource, open []*diff.Difference) []claim {
 	if f, found := r.failure(); found {
 		c := r.failedClaim(f)
 		named := r.named(f.message, open)
@@ -26,7 +28,7 @@ func failedApply(r *resource, open []*difference) []claim {
 			return []claim{c}
 		}
 	}
-	for _, foresee := range []func(*resource, []*difference) (claim, bool){
+	for _, foresee := range []func(*resource, []*diff.Difference) (claim, bool){
 		removedVersion, resourceVersionInGit, mergeKeyConflict, immutableField, annotationTooLong,
 	} {
 		if c, found := foresee(r, open); found {
@@ -42,13 +44,13 @@ func failedApply(r *resource, open []*difference) []claim {
 var fieldPath = regexp.MustCompile(`(?:^|[\s\[,(])([a-zA-Z][\w.\[\]"/-]*): (?:Invalid value|Forbidden|Duplicate value|Required value|Unsupported value|Too long|Too many)`)
 
 // named are the differences at the fields that a message names.
-func (r *resource) named(message string, open []*difference) []*difference {
-	var named []*difference
-	taken := map[*difference]bool{}
+func (r *resource) named(message string, open []*diff.Difference) []*diff.Difference {
+	var named []*diff.Difference
+	taken := map[*diff.Difference]bool{}
 	for _, match := range fieldPath.FindAllStringSubmatch(message, 20) {
 		steps := pathSteps(match[1])
 		for _, d := range open {
-			if within(steps, d.steps) && !taken[d] {
+			if diff.Within(steps, d.Steps) && !taken[d] {
 				taken[d] = true
 				named = append(named, d)
 			}
@@ -64,12 +66,12 @@ func (r *resource) named(message string, open []*difference) []*difference {
 // that it is about, and all that Git changed in the same object, for an object is
 // applied as a whole. What somebody else changed live has a cause of its own. When
 // nothing else is left, the refusal is about everything.
-func (r *resource) together(about, open []*difference) []*difference {
-	meant := make(map[*difference]bool, len(about))
+func (r *resource) together(about, open []*diff.Difference) []*diff.Difference {
+	meant := make(map[*diff.Difference]bool, len(about))
 	for _, d := range about {
 		meant[d] = true
 	}
-	var taken []*difference
+	var taken []*diff.Difference
 	for _, d := range open {
 		if meant[d] || r.changedByGit(d) {
 			taken = append(taken, d)
@@ -83,12 +85,12 @@ func (r *resource) together(about, open []*difference) []*difference {
 
 // changedByGit reports whether nobody but Argo CD wrote the live side of the
 // difference, so that it is Git's side that moved.
-func (r *resource) changedByGit(d *difference) bool {
-	if r.lastApplied != nil && d.inApplied == d.inLive && equal(d.applied, d.live) {
+func (r *resource) changedByGit(d *diff.Difference) bool {
+	if r.lastApplied != nil && d.InApplied == d.InLive && value.Equal(d.Applied, d.Live) {
 		return true
 	}
 	role := r.writersOf(d).role
-	return role == nobody || role == argo
+	return role == owners.Nobody || role == owners.Argo
 }
 
 // pathSteps splits "spec.ports[1].name"; of a list only its own name is kept, for
@@ -98,26 +100,8 @@ func pathSteps(path string) []string {
 	return strings.Split(path, ".")
 }
 
-// within reports whether one path begins with the other.
-func within(a, b []string) bool {
-	n := min(len(a), len(b))
-	return n > 0 && slices.Equal(a[:n], b[:n])
-}
-
-// serverSet reports whether the difference is at metadata that the API server sets.
-func serverSet(d *difference) bool {
-	if len(d.steps) < 2 || d.steps[0] != "metadata" || !d.inTarget {
-		return false
-	}
-	switch d.steps[1] {
-	case "resourceVersion", "uid", "generation", "selfLink", "managedFields":
-		return true
-	}
-	return false
-}
-
 // removedVersion is versionNotServed for an object that is live in another version.
-func removedVersion(r *resource, open []*difference) (claim, bool) {
+func removedVersion(r *resource, open []*diff.Difference) (claim, bool) {
 	c, found := versionNotServed(r)
 	c.mechanism, c.differences = drift.RemovedAPIVersion, open
 	return c, found
@@ -127,15 +111,15 @@ func removedVersion(r *resource, open []*difference) (claim, bool) {
 // that the API server sets; the next write is refused as outdated.
 // Evidence: metadata.resourceVersion or uid is rendered and differs.
 // Counter-evidence: neither is in Git. Source: S1.7; kubernetes optimistic locking.
-func resourceVersionInGit(r *resource, open []*difference) (claim, bool) {
+func resourceVersionInGit(r *resource, open []*diff.Difference) (claim, bool) {
 	if !r.pinsVersion() {
 		return claim{}, false
 	}
 	c := claim{mechanism: drift.ResourceVersionInGit, confidence: drift.Certain, sync: drift.WillFail}
 	for _, d := range open {
-		if serverSet(d) {
+		if diff.SetByServer(d) {
 			c.differences = append(c.differences, d)
-			c.evidence = append(c.evidence, fmt.Sprintf("Git renders %s, which only the API server sets", d.pointer))
+			c.evidence = append(c.evidence, fmt.Sprintf("Git renders %s, which only the API server sets", d.Pointer))
 		}
 	}
 	return c, len(c.differences) > 0
@@ -146,11 +130,11 @@ func resourceVersionInGit(r *resource, open []*difference) (claim, bool) {
 // Evidence: the predicted list has two items of one name or node port, which
 // neither side has. Counter-evidence: the target itself has them
 // (duplicate-list-key). Source: #4864, #24704; kubernetes/kubernetes#39188.
-func mergeKeyConflict(r *resource, open []*difference) (claim, bool) {
+func mergeKeyConflict(r *resource, open []*diff.Difference) (claim, bool) {
 	c := claim{mechanism: drift.MergeKeyConflict, confidence: drift.Likely, sync: drift.WillFail}
 	judged := map[string]string{}
 	for _, d := range open {
-		steps, found := portsAbove(d.steps)
+		steps, found := portsAbove(d.Steps)
 		if !found || r.situation.ctx.Err() != nil {
 			continue
 		}
@@ -175,7 +159,7 @@ func mergeKeyConflict(r *resource, open []*difference) (claim, bool) {
 // portsAbove is the path of the list of ports that holds the field.
 func portsAbove(steps []string) ([]string, bool) {
 	for i := len(steps) - 1; i > 0; i-- {
-		if steps[i-1] == "ports" && isIndex(steps[i]) {
+		if steps[i-1] == "ports" && value.IsIndex(steps[i]) {
 			return steps[:i], true
 		}
 	}
@@ -184,13 +168,13 @@ func portsAbove(steps []string) ([]string, bool) {
 
 // doubles finds what two items of a list of ports share that must be unique.
 func doubles(document object.Object, steps []string) string {
-	node, _ := follow(document, document, steps)
+	node, _ := diff.Follow(document, document, steps)
 	items, _ := node.([]any)
 	for _, name := range []string{"name", "nodePort"} {
 		seen := map[string]bool{}
 		for _, item := range items {
-			value, found := object.At(item, name)
-			if spelled := canonical(value); found && seen[spelled] {
+			v, found := object.At(item, name)
+			if spelled := value.Canonical(v); found && seen[spelled] {
 				return name + " " + spelled
 			} else if found {
 				seen[spelled] = true
@@ -207,7 +191,7 @@ const maxAnnotations = 256 << 10
 // annotation, and that exceeds the limit.
 // Evidence: the rendered object is larger than the limit. Counter-evidence: the
 // sync is server-side or replaces. Source: #8128, #5704, helm-charts#1500.
-func annotationTooLong(r *resource, open []*difference) (claim, bool) {
+func annotationTooLong(r *resource, open []*diff.Difference) (claim, bool) {
 	if !r.tooLong() {
 		return claim{}, false
 	}
@@ -220,27 +204,5 @@ func annotationTooLong(r *resource, open []*difference) (claim, bool) {
 // tooLong reports whether a client-side apply of the target exceeds the limit.
 func (r *resource) tooLong() bool {
 	replaces, _ := r.replaces()
-	return !replaces && !r.syncsServerSide() && size(r.target, maxAnnotations) > maxAnnotations
-}
-
-// size is at least how many bytes the value has as JSON; it stops at the limit.
-func size(value any, limit int) int {
-	total := 2
-	switch value := value.(type) {
-	case map[string]any:
-		for name, child := range value {
-			if total += len(name) + 4 + size(child, limit-total); total > limit {
-				break
-			}
-		}
-	case []any:
-		for _, child := range value {
-			if total += 1 + size(child, limit-total); total > limit {
-				break
-			}
-		}
-	case string:
-		total += len(value)
-	}
-	return total
+	return !replaces && !r.syncsServerSide() && value.Size(r.target, maxAnnotations) > maxAnnotations
 }

@@ -9,6 +9,9 @@ import (
 	quantities "k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -19,22 +22,22 @@ import (
 // immutable ConfigMap or Secret. Counter-evidence: the values mean the same, which
 // rules before this one have answered for. Sources: Kubernetes' validation of
 // updates; x-kubernetes-validations; #12439, #14910, #1068, #5882.
-func immutableField(r *resource, open []*difference) (claim, bool) {
+func immutableField(r *resource, open []*diff.Difference) (claim, bool) {
 	fixed := r.immutable(open)
 	if len(fixed) == 0 {
 		return claim{}, false
 	}
 	c := claim{mechanism: drift.ImmutableField, differences: fixed, confidence: drift.Likely, sync: drift.WillFail}
 	for _, d := range fixed {
-		c.evidence = append(c.evidence, fmt.Sprintf("%s cannot change after creation: %s", d.pointer, r.fixes(d)))
+		c.evidence = append(c.evidence, fmt.Sprintf("%s cannot change after creation: %s", d.Pointer, r.fixes(d)))
 	}
 	r.recreates(&c)
 	return c, true
 }
 
 // immutable are the differences at fields that cannot change.
-func (r *resource) immutable(open []*difference) []*difference {
-	var fixed []*difference
+func (r *resource) immutable(open []*diff.Difference) []*diff.Difference {
+	var fixed []*diff.Difference
 	for _, d := range open {
 		if r.fixes(d) != "" {
 			fixed = append(fixed, d)
@@ -44,12 +47,12 @@ func (r *resource) immutable(open []*difference) []*difference {
 }
 
 // fixes says which rule holds the field of a difference fixed, or "".
-func (r *resource) fixes(d *difference) string {
-	if len(d.steps) == 0 || sameAfterAllocation(d) {
+func (r *resource) fixes(d *diff.Difference) string {
+	if len(d.Steps) == 0 || sameAfterAllocation(d) {
 		return ""
 	}
 	if on, _ := object.At(r.live, "immutable"); on == true && r.ref.Group == "" {
-		switch d.steps[0] {
+		switch d.Steps[0] {
 		case "data", "binaryData", "stringData", "immutable":
 			return "the object is marked immutable"
 		}
@@ -57,11 +60,11 @@ func (r *resource) fixes(d *difference) string {
 	if r.shrinks(d) {
 		return "a claim cannot shrink, nor change before it is bound"
 	}
-	if r.ref.Kind == "Job" && d.pointer == "/spec/completions" && object.Text(r.live, "spec", "completionMode") != "Indexed" {
+	if r.ref.Kind == "Job" && d.Pointer == "/spec/completions" && object.Text(r.live, "spec", "completionMode") != "Indexed" {
 		return "the API holds spec.completions fixed"
 	}
 	for _, rule := range frozenRules[[2]string{r.ref.Group, r.ref.Kind}] {
-		if rule.covers(d.steps) {
+		if rule.covers(d.Steps) {
 			return "the API holds " + rule.words() + " fixed"
 		}
 	}
@@ -70,21 +73,21 @@ func (r *resource) fixes(d *difference) string {
 
 // sameAfterAllocation reports whether Git leaves empty what the API server
 // allocates: an update without it keeps the live value.
-func sameAfterAllocation(d *difference) bool {
-	return d.inLive && (!d.inTarget || d.target == "" || d.target == nil) && len(d.steps) > 1 && strings.HasPrefix(d.steps[1], "clusterIP")
+func sameAfterAllocation(d *diff.Difference) bool {
+	return d.InLive && (!d.InTarget || d.Target == "" || d.Target == nil) && len(d.Steps) > 1 && strings.HasPrefix(d.Steps[1], "clusterIP")
 }
 
 // shrinks reports whether a PersistentVolumeClaim would ask for less than it has,
 // or for another size before it is bound.
-func (r *resource) shrinks(d *difference) bool {
-	if r.ref.Group != "" || r.ref.Kind != "PersistentVolumeClaim" || d.pointer != "/spec/resources/requests/storage" {
+func (r *resource) shrinks(d *diff.Difference) bool {
+	if r.ref.Group != "" || r.ref.Kind != "PersistentVolumeClaim" || d.Pointer != "/spec/resources/requests/storage" {
 		return false
 	}
 	if phase := object.Text(r.live, "status", "phase"); phase != "" && phase != "Bound" {
 		return true // an unbound claim cannot change at all
 	}
-	had, err := quantities.ParseQuantity(show(d.live))
-	wants, err2 := quantities.ParseQuantity(show(d.target))
+	had, err := quantities.ParseQuantity(words.Show(d.Live))
+	wants, err2 := quantities.ParseQuantity(words.Show(d.Target))
 	if err != nil || err2 != nil || wants.Cmp(had) >= 0 {
 		return false
 	}
@@ -104,7 +107,7 @@ func (f frozen) covers(steps []string) bool {
 	path := strings.Split(f.path, ".")
 	if len(steps) < len(path) {
 		// A difference above the path changes it when it takes the path along.
-		return len(f.except) == 0 && within(path, steps)
+		return len(f.except) == 0 && diff.Within(path, steps)
 	}
 	if !slices.Equal(path, steps[:len(path)]) {
 		return false
@@ -189,17 +192,17 @@ var frozenRules = map[[2]string][]frozen{
 
 // transitionRule finds a rule of the CRD that compares the field, or something
 // above or beside it, with its old value.
-func (r *resource) transitionRule(d *difference) string {
+func (r *resource) transitionRule(d *diff.Difference) string {
 	root, _ := r.shape()
-	node := root.crd
+	node := root.Crd
 	for i := 0; node != nil; i++ {
 		if rule := holdsOld(node, d, i); rule != "" {
-			return fmt.Sprintf("the CRD demands %q at %s", rule, first(string(fieldpath.Of(d.steps[:i]...)), "its root"))
+			return fmt.Sprintf("the CRD demands %q at %s", rule, words.First(string(fieldpath.Of(d.Steps[:i]...)), "its root"))
 		}
-		if i == len(d.steps) {
+		if i == len(d.Steps) {
 			break
 		}
-		node = childSchema(node, d.steps[i])
+		node = childSchema(node, d.Steps[i])
 	}
 	return ""
 }
@@ -210,14 +213,14 @@ var comparesOld = regexp.MustCompile(`(?:^|[^\w.])(?:self((?:\.\w+)*)\s*==\s*old
 // holdsOld returns the validation of a schema node, so many steps down the
 // pointer, that holds the difference fixed, or "". The API server asks it only
 // where the node is there before and after.
-func holdsOld(node map[string]any, d *difference, depth int) string {
-	steps := d.steps[depth:]
-	if len(steps) == 0 && (!d.inLive || !d.inTarget) {
+func holdsOld(node map[string]any, d *diff.Difference, depth int) string {
+	steps := d.Steps[depth:]
+	if len(steps) == 0 && (!d.InLive || !d.InTarget) {
 		return ""
 	}
 	for _, validation := range object.List(node, "x-kubernetes-validations") {
 		rule := object.Text(validation, "rule")
-		if !d.inLive && strings.Contains(rule, "has(oldSelf") {
+		if !d.InLive && strings.Contains(rule, "has(oldSelf") {
 			continue // what was not there may be added
 		}
 		for _, match := range comparesOld.FindAllStringSubmatch(rule, 20) {
@@ -225,7 +228,7 @@ func holdsOld(node map[string]any, d *difference, depth int) string {
 			if field != old {
 				continue
 			}
-			if field == "" || within(strings.Split(field[1:], "."), steps) {
+			if field == "" || diff.Within(strings.Split(field[1:], "."), steps) {
 				return rule
 			}
 		}
@@ -238,7 +241,7 @@ func childSchema(node map[string]any, step string) map[string]any {
 	if property := object.Map(node, "properties", step); property != nil {
 		return property
 	}
-	if items := object.Map(node, "items"); items != nil && isIndex(step) {
+	if items := object.Map(node, "items"); items != nil && value.IsIndex(step) {
 		return items
 	}
 	return object.Map(node, "additionalProperties")

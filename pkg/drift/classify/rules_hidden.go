@@ -6,6 +6,11 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -13,16 +18,16 @@ import (
 // duplicateListKey: Git has two items with the same merge key in a list whose items
 // are told apart by it. Evidence: the schema's merge keys, or what the API server's
 // message says.
-func duplicateListKey(r *resource, open []*difference) []claim {
+func duplicateListKey(r *resource, open []*diff.Difference) []claim {
 	var claims []claim
 	doubled := r.doubledLists()
 	if len(doubled) == 0 {
 		return nil
 	}
 	for _, d := range open {
-		if found, covered := covering(doubled, d.targetPointer); covered {
+		if found, covered := covering(doubled, d.TargetPointer); covered {
 			claims = append(claims, claim{
-				mechanism: drift.DuplicateListKey, differences: []*difference{d}, confidence: drift.Certain, sync: r.syncOfDuplicate(), evidence: []string{found.evidence()},
+				mechanism: drift.DuplicateListKey, differences: []*diff.Difference{d}, confidence: drift.Certain, sync: r.syncOfDuplicate(), evidence: []string{found.evidence()},
 			})
 		}
 	}
@@ -36,9 +41,9 @@ func hiddenDuplicates(r *resource) []claim {
 		return nil
 	}
 	doubled := r.doubledLists()
-	if slices.ContainsFunc(r.differences, func(d *difference) bool {
-		_, covered := covering(doubled, d.targetPointer)
-		return d.claimed && covered
+	if slices.ContainsFunc(r.differences, func(d *diff.Difference) bool {
+		_, covered := covering(doubled, d.TargetPointer)
+		return d.Claimed && covered
 	}) {
 		return nil
 	}
@@ -108,56 +113,28 @@ func (r *resource) duplicates() []duplicate {
 	return r.duplicatesFound
 }
 
-func seekDuplicates(pointer fieldpath.Pointer, s shape, value any, found *[]duplicate) {
-	switch value := value.(type) {
+func seekDuplicates(pointer fieldpath.Pointer, s kind.Shape, node any, found *[]duplicate) {
+	switch v := node.(type) {
 	case map[string]any:
-		for name, child := range value {
-			if below, known := s.child(name); known && (below.crd != nil || below.goType != nil) && nested(child) {
+		for name, child := range v {
+			if below, known := s.Child(name); known && (below.Crd != nil || below.GoType != nil) && value.Nested(child) {
 				seekDuplicates(pointer.Key(name), below, child, found)
 			}
 		}
 	case []any:
-		below, _ := s.child("0")
+		below, _ := s.Child("0")
 		seen := map[string]bool{}
-		for i, item := range value {
-			if key, ok := mergeKey(item, s.mergeKeys); ok && seen[key] {
+		for i, item := range v {
+			if key, ok := kind.MergeKey(item, s.MergeKeys); ok && seen[key] {
 				*found = append(*found, duplicate{list: pointer, item: pointer.Index(i), key: key})
 			} else if ok {
 				seen[key] = true
 			}
-			if nested(item) {
+			if value.Nested(item) {
 				seekDuplicates(pointer.Index(i), below, item, found)
 			}
 		}
 	}
-}
-
-func nested(value any) bool {
-	switch value.(type) {
-	case map[string]any, []any:
-		return true
-	}
-	return false
-}
-
-// mergeKey spells an item's key; protocol is TCP where it is left out.
-func mergeKey(item any, names []string) (string, bool) {
-	m, ok := item.(map[string]any)
-	if !ok || len(names) == 0 {
-		return "", false
-	}
-	parts := make([]string, 0, len(names))
-	for i, name := range names {
-		value, found := m[name]
-		switch {
-		case !found && name == "protocol":
-			value = "TCP"
-		case !found && i == 0:
-			return "", false
-		}
-		parts = append(parts, name+"="+strings.Trim(canonical(value), `"`))
-	}
-	return strings.Join(parts, ","), true
 }
 
 // hiddenAdditions: fields that a person or a tool added to the live object and that
@@ -172,12 +149,12 @@ func hiddenAdditions(r *resource) []claim {
 	var claims []claim
 	for _, added := range r.added() {
 		c := claim{confidence: drift.Certain, sync: drift.Noop, hidden: []drift.Field{{Pointer: added.pointer, Live: added.value, InLive: true, Owner: &added.owner}}}
-		c.evidence = []string{fmt.Sprintf("%s is only live, owned by %s alone", added.pointer, by(added.owner))}
+		c.evidence = []string{fmt.Sprintf("%s is only live, owned by %s alone", added.pointer, owners.By(added.owner))}
 		switch {
-		case strings.HasSuffix(string(added.pointer), "kubectl.kubernetes.io~1restartedAt") || onlyRestart(added.value):
+		case strings.HasSuffix(string(added.pointer), "kubectl.kubernetes.io~1restartedAt") || mark.OnlyRestart(added.value):
 			c.mechanism = drift.RolloutRestart
 			c.evidence = append(c.evidence, "it marks a restart, and a sync leaves it alone")
-		case r.roleOf(added.owner) == person:
+		case owners.RoleOf(r.ref.Kind, added.owner) == owners.Person:
 			c.mechanism = drift.HiddenLiveAddition
 			c.evidence = append(c.evidence, "Argo CD compares what Git declares, so it does not see it and a sync leaves it alone")
 		default:
@@ -202,11 +179,8 @@ func (r *resource) added() []addition {
 	if !r.mayBeAdded() {
 		return nil
 	}
-	if r.owners == nil {
-		r.owners = ownersOf(r.live)
-	}
 	applied := lastAppliedOf(r.live)
-	flagged := placesOf(r.differences)
+	flagged := diff.PlacesOf(r.differences)
 	var found []addition
 	for _, pointer := range r.places() {
 		if r.situation.ctx.Err() != nil {
@@ -217,15 +191,15 @@ func (r *resource) added() []addition {
 			continue
 		}
 		steps := pointer.Steps()
-		if reserved(steps) || flagged.meet(pointer) {
+		if reserved(steps) || flagged.Meet(pointer) {
 			continue
 		}
-		if _, inGit := r.items.follow(r.target, r.live, steps); inGit {
+		if _, inGit := r.items.Follow(r.target, r.live, steps); inGit {
 			continue
 		}
 		value, _ := pointer.Value(r.live)
-		_, inApplied := r.items.follow(applied, r.live, steps)
-		if residue := r.roleOf(owner) == applier; inApplied != residue && (inApplied || applied != nil) || r.isDefault(steps, value) {
+		_, inApplied := r.items.Follow(applied, r.live, steps)
+		if residue := owners.RoleOf(r.ref.Kind, owner) == owners.Applier; inApplied != residue && (inApplied || applied != nil) || r.isDefault(steps, value) {
 			continue
 		}
 		found = append(found, addition{pointer: r.rootOf(pointer, applied), value: value, owner: owner})
@@ -237,14 +211,14 @@ func (r *resource) added() []addition {
 // as one value alone: a three-way merge keeps the keys of such maps apart.
 func (r *resource) places() []fieldpath.Pointer {
 	var found []fieldpath.Pointer
-	for pointer := range r.owners.exact {
+	for pointer := range r.ownership().Exact {
 		found = append(found, pointer)
-		if _, whole := r.owners.whole[pointer]; !whole {
+		if _, whole := r.ownership().Whole[pointer]; !whole {
 			continue
 		}
-		if value, _ := pointer.Value(r.live); nested(value) {
+		if v, _ := pointer.Value(r.live); value.Nested(v) {
 			if _, mine := r.soleOwner(pointer); mine {
-				found = appendKeys(found, pointer, value, maxBelowWhole)
+				found = appendKeys(found, pointer, v, maxBelowWhole)
 			}
 		}
 	}
@@ -270,27 +244,27 @@ func appendKeys(found []fieldpath.Pointer, pointer fieldpath.Pointer, value any,
 // mayBeAdded looks for managers of people or appliers without reading any fields.
 func (r *resource) mayBeAdded() bool {
 	return slices.ContainsFunc(object.List(r.live, "metadata", "managedFields"), func(entry any) bool {
-		role := r.roleOf(drift.Owner{Manager: object.Text(entry, "manager"), Operation: object.Text(entry, "operation")})
-		return role == person || role == applier
+		role := owners.RoleOf(r.ref.Kind, drift.Owner{Manager: object.Text(entry, "manager"), Operation: object.Text(entry, "operation")})
+		return role == owners.Person || role == owners.Applier
 	})
 }
 
 // soleOwner returns the newest owner when all are people or appliers. Appliers count
 // only where sync is server-side: there their fields stay behind.
 func (r *resource) soleOwner(pointer fieldpath.Pointer) (drift.Owner, bool) {
-	owners := r.owners.at(pointer)
-	for _, owner := range owners {
-		switch r.roleOf(owner) {
-		case person:
-		case applier:
+	by := r.ownership().At(pointer)
+	for _, owner := range by {
+		switch owners.RoleOf(r.ref.Kind, owner) {
+		case owners.Person:
+		case owners.Applier:
 			if !r.syncsServerSide() {
 				return drift.Owner{}, false
 			}
-		case nobody, argo, controller:
+		case owners.Nobody, owners.Argo, owners.Controller:
 			return drift.Owner{}, false
 		}
 	}
-	return newest(owners)
+	return owners.Newest(by)
 }
 
 // rootOf climbs to the outermost field that neither manifest has.
@@ -301,13 +275,13 @@ func (r *resource) rootOf(pointer fieldpath.Pointer, applied object.Object) fiel
 		if len(steps) < 2 {
 			return pointer
 		}
-		if _, inGit := r.items.follow(r.target, r.live, steps); inGit {
+		if _, inGit := r.items.Follow(r.target, r.live, steps); inGit {
 			return pointer
 		}
-		if _, inApplied := r.items.follow(applied, r.live, steps); inApplied {
+		if _, inApplied := r.items.Follow(applied, r.live, steps); inApplied {
 			return pointer
 		}
-		if len(r.owners.at(above)) == 0 || !r.allHuman(above) {
+		if len(r.ownership().At(above)) == 0 || !r.allHuman(above) {
 			return pointer
 		}
 		pointer = above
@@ -315,9 +289,9 @@ func (r *resource) rootOf(pointer fieldpath.Pointer, applied object.Object) fiel
 }
 
 func (r *resource) allHuman(pointer fieldpath.Pointer) bool {
-	return !slices.ContainsFunc(r.owners.at(pointer), func(owner drift.Owner) bool {
-		role := r.roleOf(owner)
-		return role != person && role != applier
+	return !slices.ContainsFunc(r.ownership().At(pointer), func(owner drift.Owner) bool {
+		role := owners.RoleOf(r.ref.Kind, owner)
+		return role != owners.Person && role != owners.Applier
 	})
 }
 
@@ -347,5 +321,5 @@ func reserved(steps []string) bool {
 	if steps[1] != "annotations" && steps[1] != "labels" {
 		return true
 	}
-	return len(steps) < 3 || steps[2] == lastAppliedAnnotation || steps[2] == trackingIDAnnotation || strings.HasPrefix(steps[2], "deployment.kubernetes.io/")
+	return len(steps) < 3 || steps[2] == mark.LastApplied || steps[2] == mark.TrackingID || strings.HasPrefix(steps[2], "deployment.kubernetes.io/")
 }

@@ -9,10 +9,12 @@ import (
 	patterns "github.com/argoproj/argo-cd/v2/util/glob"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
-
-const respectOption = "RespectIgnoreDifferences=true"
 
 // hiddenByRules finds what ignoreDifferences hide. Without RespectIgnoreDifferences a
 // sync still writes Git's value over it; with it, a change in Git under the rule is
@@ -24,18 +26,18 @@ func hiddenByRules(r *resource) []claim {
 	respected := r.situation.respects()
 	var claims []claim
 	for _, d := range r.hiddenDifferences() {
-		if d.inLive && !d.inTarget && !d.inGit && r.isDefault(d.steps, d.live) {
+		if d.InLive && !d.InTarget && !d.InGit && r.isDefault(d.Steps, d.Live) {
 			continue // the API server fills it in again, whatever a sync writes
 		}
-		hidden := []drift.Field{{Pointer: d.pointer, Target: d.target, Live: d.live, InTarget: d.inTarget, InLive: d.inLive}}
+		hidden := []drift.Field{{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive}}
 		w := r.writersOf(d)
-		if owner, found := newest(w.all); found {
+		if owner, found := owners.Newest(w.all); found {
 			hidden[0].Owner = &owner
 		}
 		if !respected {
 			claims = append(claims, claim{
 				mechanism: drift.IgnoreWithoutRespect, confidence: drift.Certain, sync: drift.OverwritesLive, hidden: hidden, loss: []string{r.lost(d)},
-				evidence: []string{fmt.Sprintf("an ignoreDifferences rule hides %s, but the Application lacks %s, so the next sync writes Git's value", d.pointer, respectOption)},
+				evidence: []string{fmt.Sprintf("an ignoreDifferences rule hides %s, but the Application lacks %s, so the next sync writes Git's value", d.Pointer, mark.RespectOption)},
 			})
 			continue
 		}
@@ -50,31 +52,31 @@ func hiddenByRules(r *resource) []claim {
 // blockedChange: Git's value changed, and the rule keeps it from being applied.
 // Evidence: it is not the one that was applied last, or it is applied nowhere yet
 // although the field is Git's alone.
-func (r *resource) blockedChange(d *difference) (claim, bool) {
+func (r *resource) blockedChange(d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
-	changed := r.lastApplied != nil && d.inGit != d.inApplied || r.lastApplied != nil && d.inGit && !equal(d.git, d.applied)
+	changed := r.lastApplied != nil && d.InGit != d.InApplied || r.lastApplied != nil && d.InGit && !value.Equal(d.Git, d.Applied)
 	if r.lastApplied == nil || !changed {
-		changed = d.inGit && (w.argo || !d.inLive && w.role == nobody)
+		changed = d.InGit && (w.argo || !d.InLive && w.role == owners.Nobody)
 	}
-	if w.role == controller && !w.argo || w.role == person || !changed {
+	if w.role == owners.Controller && !w.argo || w.role == owners.Person || !changed {
 		return claim{}, false
 	}
 	return claim{
 		mechanism: drift.RespectIgnoreBlocksChange, confidence: drift.Likely, sync: drift.Noop,
-		evidence: []string{fmt.Sprintf("Git wants %s at %s; an ignoreDifferences rule with %s keeps it from being applied, and the Application looks Synced", r.show(d.pointer, d.target, d.inTarget), d.pointer, respectOption)},
+		evidence: []string{fmt.Sprintf("Git wants %s at %s; an ignoreDifferences rule with %s keeps it from being applied, and the Application looks Synced", r.show(d.Pointer, d.Target, d.InTarget), d.Pointer, mark.RespectOption)},
 	}, true
 }
 
 func (s *situation) respects() bool {
 	policy := s.app.Spec.SyncPolicy
-	return policy != nil && policy.SyncOptions.HasOption(respectOption)
+	return policy != nil && policy.SyncOptions.HasOption(mark.RespectOption)
 }
 
 // hiddenDifferences are those that show only without the rules that somebody set.
 // Where the API server's prediction is given, it was made under the rules, so the
 // nearest comparison that needs no prediction takes its place.
-func (r *resource) hiddenDifferences() []*difference {
-	if !slices.ContainsFunc(r.situation.app.Spec.IgnoreDifferences, r.meets) && !r.overridden() {
+func (r *resource) hiddenDifferences() []*diff.Difference {
+	if !slices.ContainsFunc(r.situation.app.Spec.IgnoreDifferences, func(rule v1alpha1.ResourceIgnoreDifferences) bool { return r.meets(rule) }) && !r.overridden() {
 		return nil
 	}
 	strategy, under := r.strategy, r.differences
@@ -95,12 +97,12 @@ func (r *resource) hiddenDifferences() []*difference {
 	}
 	shown, folded := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, d := range under {
-		shown.Insert(d.pointer)
-		if d.folded {
-			folded.Insert(d.pointer)
+		shown.Insert(d.Pointer)
+		if d.Folded {
+			folded.Insert(d.Pointer)
 		}
 	}
-	open.differences = slices.DeleteFunc(open.differences, func(d *difference) bool { return shown.Has(d.pointer) || folded.Covers(d.pointer) })
+	open.differences = slices.DeleteFunc(open.differences, func(d *diff.Difference) bool { return shown.Has(d.Pointer) || folded.Covers(d.Pointer) })
 	open.prepare()
 	if r.lastApplied == nil {
 		r.lastApplied = open.lastApplied
@@ -179,7 +181,7 @@ func (r *resource) reviseDeadRules(claims []claim) []claim {
 				continue
 			}
 			revised = append(revised, claim{
-				mechanism: drift.IgnoreRuleDead, differences: []*difference{d}, confidence: drift.Likely, sync: c.sync, loss: c.loss,
+				mechanism: drift.IgnoreRuleDead, differences: []*diff.Difference{d}, confidence: drift.Likely, sync: c.sync, loss: c.loss,
 				evidence: append([]string{why, "without the rule this would be " + string(c.mechanism)}, c.evidence...),
 			})
 		}
@@ -207,7 +209,7 @@ func (r *resource) askable(claims []claim) bool {
 }
 
 // deadRule returns why a rule that was meant for the difference misses it.
-func (r *resource) deadRule(d *difference) (string, bool) {
+func (r *resource) deadRule(d *diff.Difference) (string, bool) {
 	for _, rule := range r.situation.app.Spec.IgnoreDifferences {
 		if r.situation.ctx.Err() != nil {
 			break
@@ -245,8 +247,8 @@ func (s *situation) has(kind, name string) bool {
 
 // aims reports whether a rule was meant for the difference, and what is wrong with
 // its path, if anything is.
-func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *difference) (aims bool, why string) {
-	plain := "/" + strings.Join(d.steps, "/")
+func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *diff.Difference) (aims bool, why string) {
+	plain := "/" + strings.Join(d.Steps, "/")
 	for _, pointer := range rule.JSONPointers {
 		if aims, why := aimsAt(pointer, plain, d); aims {
 			return true, why
@@ -260,10 +262,7 @@ func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *difference) 
 	if len(rule.ManagedFieldsManagers) == 0 || len(rule.JSONPointers)+len(rule.JQPathExpressions) > 0 {
 		return false, ""
 	}
-	if r.owners == nil {
-		r.owners = ownersOf(r.live)
-	}
-	known := slices.ContainsFunc(r.owners.entries, func(owner drift.Owner) bool { return slices.Contains(rule.ManagedFieldsManagers, owner.Manager) })
+	known := slices.ContainsFunc(r.ownership().Entries, func(owner drift.Owner) bool { return slices.Contains(rule.ManagedFieldsManagers, owner.Manager) })
 	if known {
 		return false, ""
 	}
@@ -273,8 +272,8 @@ func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *difference) 
 // aimsAt compares a JSON pointer with a difference, also as a person may have
 // misspelt it: slashes in names not escaped, dots, wildcards, another case. plain are
 // the difference's steps without escapes.
-func aimsAt(pointer, plain string, d *difference) (aims bool, why string) {
-	if spelled := fieldpath.Pointer(pointer); spelled.Covers(d.pointer) || spelled.Covers(d.targetPointer) {
+func aimsAt(pointer, plain string, d *diff.Difference) (aims bool, why string) {
+	if spelled := fieldpath.Pointer(pointer); spelled.Covers(d.Pointer) || spelled.Covers(d.TargetPointer) {
 		return true, ""
 	}
 	begins := func(spelt string) bool { return plain == spelt || strings.HasPrefix(plain, spelt+"/") }
@@ -284,11 +283,11 @@ func aimsAt(pointer, plain string, d *difference) (aims bool, why string) {
 	case begins(pointer):
 		return true, fmt.Sprintf("the JSON pointer %q does not escape the slash in a name as ~1", pointer)
 	case !strings.HasPrefix(pointer, "/") && strings.HasPrefix(plain, dotted(pointer)):
-		return true, fmt.Sprintf("%q is no JSON pointer; write %q", pointer, d.pointer)
-	case strings.Contains(pointer, "*") && matchesSteps(strings.Split(strings.Trim(pointer, "/"), "/"), d.steps):
+		return true, fmt.Sprintf("%q is no JSON pointer; write %q", pointer, d.Pointer)
+	case strings.Contains(pointer, "*") && matchesSteps(strings.Split(strings.Trim(pointer, "/"), "/"), d.Steps):
 		return true, fmt.Sprintf("the JSON pointer %q has a wildcard, which JSON pointers do not know; use a jq path", pointer)
-	case strings.EqualFold(pointer, string(d.pointer)):
-		return true, fmt.Sprintf("the JSON pointer %q is spelt in another case than %q", pointer, d.pointer)
+	case strings.EqualFold(pointer, string(d.Pointer)):
+		return true, fmt.Sprintf("the JSON pointer %q is spelt in another case than %q", pointer, d.Pointer)
 	}
 	return false, ""
 }

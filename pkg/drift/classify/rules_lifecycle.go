@@ -2,19 +2,12 @@ package classify
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/object"
-)
-
-// Annotations that decide about the life of a resource.
-const (
-	hookAnnotation           = "argocd.argoproj.io/hook"
-	helmHookAnnotation       = "helm.sh/hook"
-	installationIDAnnotation = "argocd.argoproj.io/installation-id"
-	refreshAnnotation        = "argocd.argoproj.io/refresh"
 )
 
 // trackingID is Argo CD's mark of which Application owns an object, and which
@@ -52,7 +45,7 @@ func (s *situation) ours(app string) bool {
 // written for another object. Argo CD neither counts nor prunes such an object.
 // Source: controller/state.go, isSelfReferencedObj; #8683.
 func foreignID(r *resource) bool {
-	id, found := parseTrackingID(object.Annotation(r.live, trackingIDAnnotation))
+	id, found := parseTrackingID(object.Annotation(r.live, mark.TrackingID))
 	if !found || r.situation.settings.tracking == trackLabel {
 		return false
 	}
@@ -64,7 +57,7 @@ func foreignID(r *resource) bool {
 // API group, as when Git still renders a group that Kubernetes has moved on from. The
 // finding about what Git renders says it.
 func otherGroup(r *resource) bool {
-	id, found := parseTrackingID(object.Annotation(r.live, trackingIDAnnotation))
+	id, found := parseTrackingID(object.Annotation(r.live, mark.TrackingID))
 	ref := drift.RefOf(r.live)
 	return found && id.group != ref.Group && id.kind == ref.Kind && id.name == ref.Name && (ref.Namespace == "" || id.namespace == ref.Namespace)
 }
@@ -78,10 +71,10 @@ func (r *resource) ofHook() bool {
 // isHook reports whether an object is a hook by its annotations. "Skip" alone is
 // no hook, but is skipped all the same.
 func isHook(o object.Object) bool {
-	if object.Annotation(o, hookAnnotation) != "" {
+	if object.Annotation(o, mark.Hook) != "" {
 		return true
 	}
-	for hook := range strings.SplitSeq(object.Annotation(o, helmHookAnnotation), ",") {
+	for hook := range strings.SplitSeq(object.Annotation(o, mark.HelmHook), ",") {
 		if hook = strings.TrimSpace(hook); hook != "" && hook != "crd-install" {
 			return true
 		}
@@ -120,68 +113,26 @@ func ended(o object.Object) (how string, done bool) {
 	return "", false
 }
 
-// managersOf are the entries of managedFields, without what they own.
-func managersOf(o object.Object) []drift.Owner {
-	var found []drift.Owner
-	for _, entry := range object.List(o, "metadata", "managedFields") {
-		if manager := object.Text(entry, "manager"); manager != "" {
-			found = append(found, drift.Owner{Manager: manager, Operation: object.Text(entry, "operation"), Subresource: object.Text(entry, "subresource"), Time: object.Text(entry, "time")})
-		}
-	}
-	return found
-}
-
-// lastWriter is the one that wrote last, subresources apart.
-func lastWriter(o object.Object) (drift.Owner, bool) {
-	return newest(slices.DeleteFunc(managersOf(o), func(w drift.Owner) bool { return w.Subresource != "" }))
-}
-
-// wroteIt reports whether Argo CD ever applied the object: by its manager, or by
-// what it left in last-applied-configuration.
-func wroteIt(o object.Object) bool {
-	for _, w := range managersOf(o) {
-		if strings.HasPrefix(w.Manager, argoManager) {
-			return true
-		}
-	}
-	return len(object.List(o, "metadata", "managedFields")) == 0 && strings.Contains(object.Annotation(o, lastAppliedAnnotation), trackingIDAnnotation)
-}
-
-// ownerOf is the newest owner of a field that only maps lead to.
-func ownerOf(o object.Object, names ...string) (drift.Owner, bool) {
-	var found []drift.Owner
-	path := []string{"fieldsV1"}
-	for _, name := range names {
-		path = append(path, "f:"+name)
-	}
-	for _, entry := range object.List(o, "metadata", "managedFields") {
-		if _, owned := object.At(entry, path...); owned {
-			found = append(found, drift.Owner{Manager: object.Text(entry, "manager"), Operation: object.Text(entry, "operation"), Subresource: object.Text(entry, "subresource"), Time: object.Text(entry, "time")})
-		}
-	}
-	return newest(found)
-}
-
 // tracks reports whether a difference is at Argo CD's own mark: the annotation, or
 // the label where labels track. A whole map that one side lacks counts when it
 // holds the mark.
-func (r *resource) tracks(d *difference) bool {
-	if len(d.steps) < 2 || d.steps[0] != "metadata" {
+func (r *resource) tracks(d *diff.Difference) bool {
+	if len(d.Steps) < 2 || d.Steps[0] != "metadata" {
 		return false
 	}
 	marks := map[string]bool{}
-	switch d.steps[1] {
+	switch d.Steps[1] {
 	case "annotations":
-		marks[trackingIDAnnotation], marks[installationIDAnnotation] = true, true
+		marks[mark.TrackingID], marks[mark.InstallationID] = true, true
 	case "labels":
 		marks[r.situation.settings.instanceLabel] = r.situation.settings.tracking != trackAnnotation || r.labelTracked()
 	default:
 		return false
 	}
-	if len(d.steps) == 3 {
-		return marks[d.steps[2]]
+	if len(d.Steps) == 3 {
+		return marks[d.Steps[2]]
 	}
-	for _, side := range []any{d.target, d.live} {
+	for _, side := range []any{d.Target, d.Live} {
 		for name := range object.Map(side) {
 			if marks[name] {
 				return true
@@ -194,13 +145,13 @@ func (r *resource) tracks(d *difference) bool {
 // labelTracked reports whether the render itself shows that labels track: Git's
 // object has the instance label with this Application's name, and no tracking id.
 func (r *resource) labelTracked() bool {
-	return r.situation.ours(object.Text(r.target, "metadata", "labels", r.situation.settings.instanceLabel)) && object.Annotation(r.target, trackingIDAnnotation) == ""
+	return r.situation.ours(object.Text(r.target, "metadata", "labels", r.situation.settings.instanceLabel)) && object.Annotation(r.target, mark.TrackingID) == ""
 }
 
 // claimant is the Application that the live object is marked for, when that is
 // another than ours.
 func (r *resource) claimant() (string, bool) {
-	if id, found := parseTrackingID(object.Annotation(r.live, trackingIDAnnotation)); found {
+	if id, found := parseTrackingID(object.Annotation(r.live, mark.TrackingID)); found {
 		return id.app, !r.situation.ours(id.app)
 	}
 	if r.situation.settings.tracking == trackAnnotation && !r.labelTracked() {

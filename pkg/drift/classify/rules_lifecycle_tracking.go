@@ -4,6 +4,11 @@ import (
 	"fmt"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -13,10 +18,10 @@ import (
 // Counter-evidence: Argo CD applied the object before and a later client-side apply
 // took the mark away (foreign-apply), or the mark names another Application
 // (shared-resource). Source: util/argo/resource_tracking.go.
-func trackingMissing(r *resource, open []*difference) []claim {
-	var taken []*difference
+func trackingMissing(r *resource, open []*diff.Difference) []claim {
+	var taken []*diff.Difference
 	for _, d := range open {
-		if r.tracks(d) && d.inTarget && !d.inLive {
+		if r.tracks(d) && d.InTarget && !d.InLive {
 			taken = append(taken, d)
 		}
 	}
@@ -28,16 +33,16 @@ func trackingMissing(r *resource, open []*difference) []claim {
 	}
 	c := claim{mechanism: drift.TrackingMissing, differences: taken, confidence: drift.Certain, sync: drift.Safe}
 	c.evidence = append(c.evidence, "the live object lacks Argo CD's tracking mark, and no other Application claims it")
-	writer, known := lastWriter(r.live)
+	writer, known := owners.LastWriter(r.live)
 	switch {
-	case wroteIt(r.live):
-		if known && r.roleOf(writer) == applier {
+	case owners.WrittenByArgo(r.live):
+		if known && owners.RoleOf(r.ref.Kind, writer) == owners.Applier {
 			return nil
 		}
 		c.confidence = drift.Likely
 		c.evidence = append(c.evidence, "Argo CD applied the object before, so the mark was taken away since")
 	case known:
-		c.evidence = append(c.evidence, fmt.Sprintf("Argo CD never applied it; %s wrote it at %s", writer.Manager, first(writer.Time, "an unknown time")))
+		c.evidence = append(c.evidence, fmt.Sprintf("Argo CD never applied it; %s wrote it at %s", writer.Manager, words.First(writer.Time, "an unknown time")))
 	default:
 		c.confidence = drift.Likely
 		c.evidence = append(c.evidence, "managedFields do not say who made it")
@@ -52,7 +57,7 @@ func trackingMissing(r *resource, open []*difference) []claim {
 // what that one applied. Counter-evidence: the label's value is no known
 // Application and not written by Argo CD (instance-label-conflict). Sources:
 // controller/state.go (SharedResourceWarning); #2600, #8811, #15467, #18166.
-func sharedResource(r *resource, open []*difference) []claim {
+func sharedResource(r *resource, open []*diff.Difference) []claim {
 	app, claimed := r.claimant()
 	if !claimed || !r.sharedWith(app) {
 		return nil
@@ -72,13 +77,13 @@ func sharedResource(r *resource, open []*difference) []claim {
 	}
 	c.evidence = append(c.evidence, r.situation.sharedWarning(r.ref)...)
 	when := "an unknown time"
-	if owner, found := ownerOf(r.live, "metadata", "annotations", trackingIDAnnotation); found && owner.Time != "" {
+	if owner, found := owners.OfField(r.live, "metadata", "annotations", mark.TrackingID); found && owner.Time != "" {
 		when = owner.Time
 	}
 	c.evidence = append(c.evidence, fmt.Sprintf("it was marked by Argo CD's manager at %s", when))
 	for _, d := range c.differences {
-		if d.inLive && len(c.loss) < 20 {
-			c.loss = append(c.loss, fmt.Sprintf("%s as Application %s applied it", d.pointer, app))
+		if d.InLive && len(c.loss) < 20 {
+			c.loss = append(c.loss, fmt.Sprintf("%s as Application %s applied it", d.Pointer, app))
 		}
 	}
 	return []claim{c}
@@ -97,31 +102,31 @@ func (s *situation) sharedEffect() drift.Sync {
 // doing. An annotation names an Application by construction; a label may be any
 // tool's.
 func (r *resource) sharedWith(app string) bool {
-	if object.Annotation(r.live, trackingIDAnnotation) != "" {
+	if object.Annotation(r.live, mark.TrackingID) != "" {
 		return true
 	}
-	owner, found := ownerOf(r.live, "metadata", "labels", r.situation.settings.instanceLabel)
-	if found && owner.Manager != argoManager {
+	owner, found := owners.OfField(r.live, "metadata", "labels", r.situation.settings.instanceLabel)
+	if found && owner.Manager != mark.Manager {
 		return false
 	}
 	if _, known := r.situation.knownApplication(app); known {
 		return true
 	}
-	return found && owner.Manager == argoManager && object.Text(r.lastApplied, "metadata", "labels", r.situation.settings.instanceLabel) == app
+	return found && owner.Manager == mark.Manager && object.Text(r.lastApplied, "metadata", "labels", r.situation.settings.instanceLabel) == app
 }
 
 // writtenByArgo reports whether the live side of a difference is what Argo CD
 // itself applied, for whichever Application: as last-applied says, else as
 // managedFields do. What live lacks, the other manifest lacked.
-func (r *resource) writtenByArgo(d *difference) bool {
+func (r *resource) writtenByArgo(d *diff.Difference) bool {
 	if r.lastApplied != nil {
-		return d.inApplied == d.inLive && (!d.inLive || equal(d.applied, d.live))
+		return d.InApplied == d.InLive && (!d.InLive || value.Equal(d.Applied, d.Live))
 	}
-	if !d.inLive {
+	if !d.InLive {
 		return true
 	}
-	owner, found := newest(r.writersOf(d).all)
-	return found && r.roleOf(owner) == argo
+	owner, found := owners.Newest(r.writersOf(d).all)
+	return found && owners.RoleOf(r.ref.Kind, owner) == owners.Argo
 }
 
 // instanceLabelConflict: the label that Argo CD tracks with is also set by somebody
@@ -132,38 +137,30 @@ func (r *resource) writtenByArgo(d *difference) bool {
 // when a program wrote the label, and when nobody knows who did; after a person's
 // edit it is safe.
 // Source: #3603, cert-manager-olm#70.
-func instanceLabelConflict(r *resource, open []*difference) []claim {
+func instanceLabelConflict(r *resource, open []*diff.Difference) []claim {
 	s := r.situation
 	if s.settings.tracking == trackAnnotation && !r.labelTracked() {
 		return nil
 	}
 	c := claim{mechanism: drift.InstanceLabelConflict, confidence: drift.Likely, sync: drift.FightsController}
 	for _, d := range open {
-		if len(d.steps) == 3 && d.steps[0] == "metadata" && d.steps[1] == "labels" && d.steps[2] == s.settings.instanceLabel && d.inLive {
+		if len(d.Steps) == 3 && d.Steps[0] == "metadata" && d.Steps[1] == "labels" && d.Steps[2] == s.settings.instanceLabel && d.InLive {
 			c.differences = append(c.differences, d)
-			c.evidence = append(c.evidence, fmt.Sprintf("%s is the label that Argo CD tracks with; live it is %q", s.settings.instanceLabel, show(d.live)))
+			c.evidence = append(c.evidence, fmt.Sprintf("%s is the label that Argo CD tracks with; live it is %q", s.settings.instanceLabel, words.Show(d.Live)))
 		}
 	}
 	if len(c.differences) == 0 {
 		return nil
 	}
-	owner, found := ownerOf(r.live, "metadata", "labels", s.settings.instanceLabel)
+	owner, found := owners.OfField(r.live, "metadata", "labels", s.settings.instanceLabel)
 	if found {
-		c.evidence = append(c.evidence, fmt.Sprintf("%s wrote it at %s", owner.Manager, first(owner.Time, "an unknown time")))
+		c.evidence = append(c.evidence, fmt.Sprintf("%s wrote it at %s", owner.Manager, words.First(owner.Time, "an unknown time")))
 		c.confidence = drift.Certain
 	}
-	if role := r.roleOf(owner); found && (role == argo || role == person || role == applier) {
+	if role := owners.RoleOf(r.ref.Kind, owner); found && (role == owners.Argo || role == owners.Person || role == owners.Applier) {
 		c.sync = drift.Safe // nobody writes it again
 	} else {
-		c.loss = append(c.loss, fmt.Sprintf("label %s=%v", s.settings.instanceLabel, c.differences[0].live))
+		c.loss = append(c.loss, fmt.Sprintf("label %s=%v", s.settings.instanceLabel, c.differences[0].Live))
 	}
 	return []claim{c}
-}
-
-// show spells a value for a sentence.
-func show(value any) string {
-	if spelled, ok := value.(string); ok {
-		return spelled
-	}
-	return canonical(value)
 }

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -181,7 +182,7 @@ func (r *resource) saidOf() []string {
 		about := e.involved.Kind == r.ref.Kind && e.involved.Name == r.ref.Name && (e.involved.Namespace == "" || e.involved.Namespace == r.ref.Namespace)
 		word := strings.ToLower(e.reason)
 		if about && (strings.Contains(word, "complet") || strings.Contains(word, "delet") || strings.Contains(word, "succe") || strings.Contains(word, "finish") || strings.Contains(word, "kill")) && len(said) < 4 {
-			said = append(said, fmt.Sprintf("event %s at %s: %s", e.reason, first(e.time, "an unknown time"), r.situation.quote(e.message)))
+			said = append(said, fmt.Sprintf("event %s at %s: %s", e.reason, words.First(e.time, "an unknown time"), r.situation.quote(e.message)))
 		}
 	}
 	return said
@@ -222,7 +223,7 @@ func (r *resource) neverApplied() bool {
 		return false
 	}
 	deleted := slices.ContainsFunc(r.situation.events, func(e event) bool {
-		return e.involved.Kind == r.ref.Kind && e.involved.Name == r.ref.Name && mentions(e.reason+" "+e.message, []string{"delet", "killing"})
+		return e.involved.Kind == r.ref.Kind && e.involved.Name == r.ref.Name && words.Mentions(e.reason+" "+e.message, []string{"delet", "killing"})
 	})
 	return !deleted && r.situation.rendering() != sameSource
 }

@@ -8,6 +8,9 @@ import (
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -51,8 +54,8 @@ func hookLeftover(r *resource) (claim, bool) {
 	c := claim{confidence: drift.Likely, sync: drift.Noop}
 	if marked {
 		c.confidence = drift.Certain
-		kind := first(object.Annotation(r.live, hookAnnotation), object.Annotation(r.live, helmHookAnnotation))
-		policy := first(object.Annotation(r.live, hookAnnotation+"-delete-policy"), object.Annotation(r.live, helmHookAnnotation+"-delete-policy"), "none, so BeforeHookCreation")
+		kind := words.First(object.Annotation(r.live, mark.Hook), object.Annotation(r.live, mark.HelmHook))
+		policy := words.First(object.Annotation(r.live, mark.Hook+"-delete-policy"), object.Annotation(r.live, mark.HelmHook+"-delete-policy"), "none, so BeforeHookCreation")
 		c.evidence = append(c.evidence, fmt.Sprintf("it is a %s hook with delete policy %s; Argo CD lists it, but a sync never prunes hooks", kind, policy))
 	} else {
 		c.evidence = append(c.evidence, fmt.Sprintf("its name was generated from %q, so no render ever names it again", generated))
@@ -81,8 +84,8 @@ func (r *resource) nameLoss(c *claim) {
 	if made := object.Text(r.live, "metadata", "creationTimestamp"); made != "" {
 		loss += "; it exists since " + made
 	}
-	if writer, known := lastWriter(r.live); known {
-		loss += ", last written by " + by(writer)
+	if writer, known := owners.LastWriter(r.live); known {
+		loss += ", last written by " + owners.By(writer)
 	}
 	c.loss = append(c.loss, loss)
 }
@@ -100,27 +103,27 @@ func trackingLabelCopied(r *resource) (claim, bool) {
 	}
 	if foreignID(r) {
 		return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{
-			fmt.Sprintf("its tracking id %q was written for another object; Argo CD neither counts nor prunes it", object.Annotation(r.live, trackingIDAnnotation)),
+			fmt.Sprintf("its tracking id %q was written for another object; Argo CD neither counts nor prunes it", object.Annotation(r.live, mark.TrackingID)),
 		}}, true
 	}
 	s := r.situation
-	if wroteIt(r.live) || object.Annotation(r.live, trackingIDAnnotation) != "" || s.settings.tracking == trackAnnotation && r.status == nil {
+	if owners.WrittenByArgo(r.live) || object.Annotation(r.live, mark.TrackingID) != "" || s.settings.tracking == trackAnnotation && r.status == nil {
 		return claim{}, false
 	}
-	owners := object.List(r.live, "metadata", "ownerReferences")
-	writer, known := lastWriter(r.live)
-	made := known && r.roleOf(writer) == controller
-	if len(owners) == 0 && !made {
+	all := object.List(r.live, "metadata", "ownerReferences")
+	writer, known := owners.LastWriter(r.live)
+	made := known && owners.RoleOf(r.ref.Kind, writer) == owners.Controller
+	if len(all) == 0 && !made {
 		return claim{}, false
 	}
 	effect, sentence := s.pruneEffect()
-	c := claim{confidence: grade(len(owners) > 0, made), sync: effect}
+	c := claim{confidence: grade(len(all) > 0, made), sync: effect}
 	c.evidence = append(c.evidence, fmt.Sprintf("it carries %s=%s, but Argo CD never applied it", s.settings.instanceLabel, object.Text(r.live, "metadata", "labels", s.settings.instanceLabel)))
-	if len(owners) > 0 {
-		c.evidence = append(c.evidence, fmt.Sprintf("it belongs to %s %s", object.Text(owners[0], "kind"), object.Text(owners[0], "name")))
+	if len(all) > 0 {
+		c.evidence = append(c.evidence, fmt.Sprintf("it belongs to %s %s", object.Text(all[0], "kind"), object.Text(all[0], "name")))
 	}
 	if known {
-		c.evidence = append(c.evidence, "it was written by "+by(writer))
+		c.evidence = append(c.evidence, "it was written by "+owners.By(writer))
 	}
 	if f, failed := r.failure(); failed {
 		c.evidence = append(c.evidence, "the last sync could not delete it: "+r.quote(f.message))
@@ -135,7 +138,7 @@ func trackingLabelCopied(r *resource) (claim, bool) {
 // Evidence: the tracking id. Source: controller/state.go.
 func othersResource(r *resource) (claim, bool) {
 	app, claimed := r.claimant()
-	if !claimed || object.Annotation(r.live, trackingIDAnnotation) == "" || r.situation.settings.tracking == trackLabel {
+	if !claimed || object.Annotation(r.live, mark.TrackingID) == "" || r.situation.settings.tracking == trackLabel {
 		return claim{}, false
 	}
 	return claim{confidence: drift.Likely, sync: drift.Noop, evidence: []string{fmt.Sprintf("the live object is marked for Application %s", app)}}, true
@@ -151,15 +154,15 @@ func pruneProtected(r *resource) (claim, bool) {
 	c := claim{confidence: drift.Certain, sync: drift.Noop}
 	policy := r.situation.app.Spec.SyncPolicy
 	switch {
-	case hasOption(r.live, syncOptionsAnnotation, synccommon.SyncOptionDisablePrune):
+	case hasOption(r.live, mark.SyncOptions, synccommon.SyncOptionDisablePrune):
 		c.evidence = append(c.evidence, "its sync options say Prune=false: no sync prunes it")
-	case hasOption(r.live, syncOptionsAnnotation, synccommon.SyncOptionPruneRequireConfirm):
+	case hasOption(r.live, mark.SyncOptions, synccommon.SyncOptionPruneRequireConfirm):
 		c.evidence = append(c.evidence, "its sync options say Prune=confirm: nothing deletes it before somebody confirms, and a sync waits for that")
 		c.sync = drift.Waits
 	case policy != nil && policy.SyncOptions.HasOption(synccommon.SyncOptionDisablePrune) && !r.situation.settings.version.before(3, 0):
 		c.confidence = drift.Likely
 		c.evidence = append(c.evidence, "the Application's sync options say Prune=false")
-	case hasOption(r.live, compareOptionsAnnotation, "IgnoreExtraneous"):
+	case hasOption(r.live, mark.CompareOptions, "IgnoreExtraneous"):
 		effect, sentence := r.situation.pruneEffect()
 		c.sync = effect
 		c.evidence = append(c.evidence, "its compare options say IgnoreExtraneous: it does not make the Application OutOfSync", sentence)
@@ -186,7 +189,7 @@ func pendingPrune(r *resource) (claim, bool) {
 		c.confidence = drift.Likely
 		c.evidence = append(c.evidence, "Argo CD lists it as requiring pruning")
 	}
-	if r.live != nil && wroteIt(r.live) {
+	if r.live != nil && owners.WrittenByArgo(r.live) {
 		c.confidence = grade(true, r.status != nil && r.status.RequiresPruning)
 		c.evidence = append(c.evidence, "Argo CD applied it")
 	}

@@ -1,15 +1,16 @@
 package classify
 
 import (
-	"encoding/base64"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -59,11 +60,11 @@ func (s *situation) synced() (revision string, revisions []string, known bool) {
 
 // appliedByArgo reports whether the live value is the one that Argo CD applied
 // last, as far as that can be known.
-func (r *resource) appliedByArgo(d *difference) bool {
+func (r *resource) appliedByArgo(d *diff.Difference) bool {
 	if r.lastApplied != nil {
-		return d.inApplied == d.inLive && (!d.inLive || equal(d.applied, d.live))
+		return d.InApplied == d.InLive && (!d.InLive || value.Equal(d.Applied, d.Live))
 	}
-	if !d.inLive {
+	if !d.InLive {
 		return true
 	}
 	w := r.writersOf(d)
@@ -72,182 +73,103 @@ func (r *resource) appliedByArgo(d *difference) bool {
 
 // moved reports whether live is still what Argo CD applied last, and Git says something
 // else since.
-func (r *resource) moved(d *difference) bool {
+func (r *resource) moved(d *diff.Difference) bool {
 	rendered := r.situation.rendering()
 	switch {
 	case rendered == sameSource:
 		return false
 	case r.lastApplied != nil:
-		return r.appliedByArgo(d) && (d.inGit != d.inApplied || !equal(d.git, d.applied))
-	case rendered == newSource && d.inLive:
+		return r.appliedByArgo(d) && (d.InGit != d.InApplied || !value.Equal(d.Git, d.Applied))
+	case rendered == newSource && d.InLive:
 		w := r.writersOf(d)
-		return w.role == nobody && slices.ContainsFunc(w.all, func(owner drift.Owner) bool { return r.roleOf(owner) == argo && owner.Operation == "Apply" })
+		return w.role == owners.Nobody && slices.ContainsFunc(w.all, func(owner drift.Owner) bool {
+			return owners.RoleOf(r.ref.Kind, owner) == owners.Argo && owner.Operation == "Apply"
+		})
 	}
 	return false
 }
 
 // appliedParts reports whether Argo CD owns the field with others, or nobody is known to own anything.
-func (r *resource) appliedParts(d *difference, w writers) bool {
-	return d.inTarget && w.role == nobody && !r.hasOwners()
+func (r *resource) appliedParts(d *diff.Difference, w writers) bool {
+	return d.InTarget && w.role == owners.Nobody && !r.hasOwners()
 }
 
 // renderedAnew reports whether Git's value is new although neither Git nor the
 // Application moved.
-func (r *resource) renderedAnew(d *difference) bool {
-	return r.situation.rendering() == sameSource && r.lastApplied != nil && (d.inApplied || d.inGit) && d.inApplied == d.inLive && !equal(d.applied, d.git)
+func (r *resource) renderedAnew(d *diff.Difference) bool {
+	return r.situation.rendering() == sameSource && r.lastApplied != nil && (d.InApplied || d.InGit) && d.InApplied == d.InLive && !value.Equal(d.Applied, d.Git)
 }
 
 // render: the same revision renders another value each time. Evidence: live is what
 // Argo CD applied, Git's value differs, and the revision is the one synced last.
 // Counter-evidence: Git moved (git-ahead). Which of the three it is, the values say:
 // only a time, only a checksum, or opaque.
-func render(r *resource, open []*difference) []claim {
+func render(r *resource, open []*diff.Difference) []claim {
 	if r.situation.rendering() != sameSource {
 		return nil
 	}
 	var claims []claim
 	for _, d := range open {
-		if !d.inGit || !r.appliedByArgo(d) || r.lastApplied != nil && d.inApplied && equal(d.applied, d.git) {
+		if !d.InGit || !r.appliedByArgo(d) || r.lastApplied != nil && d.InApplied && value.Equal(d.Applied, d.Git) {
 			continue
 		}
-		if r.lastApplied == nil && !churns(d) {
+		if r.lastApplied == nil && !diff.Churns(d) {
 			// Without a record of what was applied, only the values tell a render from
 			// a webhook.
 			continue
 		}
 		c := r.churn(d)
-		c.differences = []*difference{d}
+		c.differences = []*diff.Difference{d}
 		c.evidence = append(c.evidence, "Argo CD applied the live value, and the revision is the one that was synced: the same source renders another value")
 		claims = append(claims, c)
 	}
 	return claims
 }
 
-func (r *resource) churn(d *difference) claim {
+func (r *resource) churn(d *diff.Difference) claim {
 	// A Job template makes Pods at its next run, and restarts none.
-	inTemplate := slices.Contains(d.steps, "template") && !slices.Contains(d.steps, "jobTemplate") || r.ref.Kind == "Pod"
-	name := strings.ToLower(d.steps[len(d.steps)-1])
-	secret := r.secret(d.pointer)
+	inTemplate := slices.Contains(d.Steps, "template") && !slices.Contains(d.Steps, "jobTemplate") || r.ref.Kind == "Pod"
+	name := strings.ToLower(d.Steps[len(d.Steps)-1])
+	secret := r.secret(d.Pointer)
 	switch {
-	case !secret && d.inLive && timeLike(d.live, d.target):
-		c := claim{mechanism: drift.TimestampRender, confidence: drift.Certain, sync: drift.Safe, evidence: []string{fmt.Sprintf("%s is a time: %s in Git, %s live", d.pointer, r.show(d.pointer, d.target, true), r.show(d.pointer, d.live, true))}}
+	case !secret && d.InLive && value.TimeLike(d.Live, d.Target):
+		c := claim{mechanism: drift.TimestampRender, confidence: drift.Certain, sync: drift.Safe, evidence: []string{fmt.Sprintf("%s is a time: %s in Git, %s live", d.Pointer, r.show(d.Pointer, d.Target, true), r.show(d.Pointer, d.Live, true))}}
 		if inTemplate {
 			c.sync = drift.OverwritesLive
 			c.evidence = append(c.evidence, "it stands in a Pod template, so a sync restarts the Pods")
 		}
 		return c
-	case d.inLive && !secret && isChecksum(name, d.live, d.target):
+	case d.InLive && !secret && value.Checksum(name, d.Live, d.Target):
 		return claim{mechanism: drift.ChecksumChurn, confidence: drift.Certain, sync: drift.OverwritesLive, evidence: []string{
-			string(d.pointer) + " is a checksum of something that renders differently each time; a sync restarts what it stands in",
+			string(d.Pointer) + " is a checksum of something that renders differently each time; a sync restarts what it stands in",
 		}}
 	}
 	c := claim{mechanism: drift.RandomRender, confidence: drift.Possible, sync: drift.Destructive, loss: []string{r.inUse(d)}, evidence: []string{
-		string(d.pointer) + " is rendered anew each time; a sync replaces the value that is in use",
+		string(d.Pointer) + " is rendered anew each time; a sync replaces the value that is in use",
 	}}
-	if secret || opaque(d.live) && opaque(d.target) {
+	if secret || value.Opaque(d.Live) && value.Opaque(d.Target) {
 		c.confidence = drift.Certain
 	}
 	return c
 }
 
-func churns(d *difference) bool {
-	return d.inLive && d.inTarget && (timeLike(d.live, d.target) || isChecksum(strings.ToLower(d.steps[len(d.steps)-1]), d.live, d.target) || opaque(d.live) && opaque(d.target))
-}
-
-var (
-	clock = regexp.MustCompile(`(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{8})([T _]?(UTC)?[ _-]?\d{1,2}[:.-]?\d{2}([:.-]?\d{2})?(\.\d+)?)?( ?(Z|UTC|[A-Z]{3,4}|[+-]\d{2}:?\d{2}))*( m=[+-][\d.]+)?`)
-	epoch = regexp.MustCompile(`\b1\d{9}(\d{3}|\d{6}|\d{9})?\b`)
-	rfc1x = regexp.MustCompile(`(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d{2}:\d{2}`)
-)
-
-// timeLike reports whether two values differ in a time alone.
-func timeLike(live, target any) bool {
-	a, b := plain(live), plain(target)
-	for _, pattern := range []*regexp.Regexp{clock, epoch, rfc1x} {
-		if pattern.MatchString(a) && pattern.MatchString(b) && pattern.ReplaceAllString(a, "") == pattern.ReplaceAllString(b, "") {
-			return true
-		}
-	}
-	return false
-}
-
-var digest = regexp.MustCompile(`^(sha\d+[:-])?[0-9a-f]{6,128}$`)
-
-// isChecksum reports whether a field is a digest of something else, by its name and values.
-func isChecksum(name string, live, target any) bool {
-	a, b := plain(live), plain(target)
-	if !strings.Contains(name, "checksum") && !strings.Contains(name, "hash") && !strings.Contains(name, "digest") && !strings.Contains(name, "sha") && !strings.Contains(name, "fingerprint") {
-		return false
-	}
-	return digest.MatchString(a) && digest.MatchString(b) || opaque(live) && opaque(target)
-}
-
-// run is a stretch of letters and digits.
-var run = regexp.MustCompile(`[A-Za-z0-9]{8,}`)
-
-// opaque reports whether a value looks random: a PEM block or base64 of one, or a
-// text without spaces that holds eight or more letters and digits in a row, mixed as
-// words and versions are not. References to images are none.
-func opaque(value any) bool {
-	spelled := plain(value)
-	if strings.Contains(spelled, "-----BEGIN ") {
-		return true
-	}
-	if decoded, err := base64.StdEncoding.DecodeString(spelled); err == nil && len(decoded) > 5 {
-		if strings.Contains(string(decoded), "-----BEGIN ") || !utf8.Valid(decoded) {
-			return true
-		}
-	}
-	if strings.ContainsAny(spelled, " \n") {
-		return false
-	}
-	return slices.ContainsFunc(run.FindAllString(spelled, -1), mixed)
-}
-
-// mixed reports whether letters and digits, or cases, change too often for a word.
-func mixed(text string) bool {
-	kind := func(c byte) int {
-		switch {
-		case c >= '0' && c <= '9':
-			return 0
-		case c >= 'a':
-			return 1
-		}
-		return 2
-	}
-	changes, distinct := 0, map[byte]bool{text[0]: true}
-	for i := 1; i < len(text); i++ {
-		distinct[text[i]] = true
-		if kind(text[i]) != kind(text[i-1]) {
-			changes++
-		}
-	}
-	return changes >= 3 && len(distinct) >= min(len(text)/2, 8)
-}
-
-// isBundle reports whether a value is base64 of a PEM certificate.
-func isBundle(value any) bool {
-	decoded, err := base64.StdEncoding.DecodeString(plain(value))
-	return err == nil && strings.Contains(string(decoded), "-----BEGIN CERTIFICATE")
-}
-
 // gitAhead: Git has moved and was not synced since. Evidence: live is what was
 // applied last, Git's value differs from it, and the revision or the source is not
 // the one of the last sync.
-func gitAhead(r *resource, d *difference) (claim, bool) {
+func gitAhead(r *resource, d *diff.Difference) (claim, bool) {
 	rendered := r.situation.rendering()
 	w := r.writersOf(d)
-	if !r.appliedByArgo(d) && (d.inGit == d.inApplied || w.role != nobody) {
+	if !r.appliedByArgo(d) && (d.InGit == d.InApplied || w.role != owners.Nobody) {
 		return claim{}, false
 	}
-	if r.lastApplied != nil && d.inGit == d.inApplied && equal(d.git, d.applied) {
+	if r.lastApplied != nil && d.InGit == d.InApplied && value.Equal(d.Git, d.Applied) {
 		return claim{}, false
 	}
 	if rendered == sameSource {
 		return claim{}, false
 	}
 	c := claim{confidence: drift.Certain, sync: drift.Safe, evidence: []string{
-		fmt.Sprintf("Git wants %s at %s, and live still has what was applied last", r.show(d.pointer, d.target, d.inTarget), d.pointer),
+		fmt.Sprintf("Git wants %s at %s, and live still has what was applied last", r.show(d.Pointer, d.Target, d.InTarget), d.Pointer),
 	}}
 	if rendered == newSource {
 		revision, revisions, _ := r.situation.synced()
@@ -262,23 +184,23 @@ func named2(revision string, revisions []string) string {
 	if len(revisions) > 0 {
 		return strings.Join(revisions, ", ")
 	}
-	return first(revision, "(none)")
+	return words.First(revision, "(none)")
 }
 
 // webhookInjection: fields that nobody owns were appended when the object was
 // admitted, and show because the list is compared as a whole. Evidence: live-only,
 // no owner but Argo CD's, which a mutating webhook leaves. Counter-evidence: the
 // CRD's default (answered before), another owner.
-func webhookInjection(r *resource, d *difference) (claim, bool) {
-	if !d.inLive || d.inTarget || d.inGit || d.inApplied || !r.hasOwners() {
+func webhookInjection(r *resource, d *diff.Difference) (claim, bool) {
+	if !d.InLive || d.InTarget || d.InGit || d.InApplied || !r.hasOwners() {
 		return claim{}, false
 	}
 	w := r.writersOf(d)
-	if w.role != nobody && !w.argo {
+	if w.role != owners.Nobody && !w.argo {
 		return claim{}, false
 	}
 	c := claim{confidence: drift.Possible, sync: drift.Noop, evidence: []string{
-		string(d.pointer) + " is in no manifest, and no other manager owns it: admission added it",
+		string(d.Pointer) + " is in no manifest, and no other manager owns it: admission added it",
 	}}
 	c.confidence = r.admitted(&c)
 	return c, true
@@ -287,24 +209,24 @@ func webhookInjection(r *resource, d *difference) (claim, bool) {
 // webhookOverwrite: a declared value was changed when the object was admitted.
 // Evidence: it differs from what was applied although Argo CD still owns it and
 // nobody wrote it since, which only admission leaves.
-func webhookOverwrite(r *resource, d *difference) (claim, bool) {
+func webhookOverwrite(r *resource, d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
-	if !d.inGit || !r.hasOwners() || d.inLive && !w.argo {
+	if !d.InGit || !r.hasOwners() || d.InLive && !w.argo {
 		return claim{}, false
 	}
-	if r.lastApplied != nil && (!d.inApplied || !equal(d.applied, d.git)) {
+	if r.lastApplied != nil && (!d.InApplied || !value.Equal(d.Applied, d.Git)) {
 		return claim{}, false
 	}
-	if !d.inLive {
-		if remover, found := r.remover(); len(r.webhooks()) == 0 || found && r.roleOf(remover) == person {
+	if !d.InLive {
+		if remover, found := r.remover(); len(r.webhooks()) == 0 || found && owners.RoleOf(r.ref.Kind, remover) == owners.Person {
 			return claim{}, false
 		}
 	}
 	c := claim{sync: drift.Noop, evidence: []string{fmt.Sprintf(
 		"%s was applied as %s and is %s live, and Argo CD is its only owner: admission changed it",
-		d.pointer, r.show(d.pointer, d.git, true), r.show(d.pointer, d.live, d.inLive))}}
+		d.Pointer, r.show(d.Pointer, d.Git, true), r.show(d.Pointer, d.Live, d.InLive))}}
 	c.confidence = r.admitted(&c)
-	if !d.inLive {
+	if !d.InLive {
 		c.confidence = drift.Likely // what somebody takes away leaves no trace
 	}
 	return c, true
@@ -333,7 +255,7 @@ func (r *resource) webhooks() []string {
 			}
 		}
 	}
-	return unique(found)
+	return words.Unique(found)
 }
 
 func matches(patterns []any, name string) bool {
@@ -353,10 +275,10 @@ func matchesResource(patterns []any, kind string) bool {
 
 // unexplained is what no rule answers for. The worst is assumed of a sync: the
 // live value may be wanted.
-func unexplained(r *resource, left []*difference) claim {
+func unexplained(r *resource, left []*diff.Difference) claim {
 	c := claim{mechanism: drift.Unexplained, differences: left, confidence: drift.Possible, sync: drift.OverwritesLive}
 	for _, d := range left {
-		if d.inLive {
+		if d.InLive {
 			c.loss = append(c.loss, r.lost(d))
 		} else {
 			c.evidence = append(c.evidence, putBack(d))

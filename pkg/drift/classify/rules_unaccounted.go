@@ -6,6 +6,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // outdated are the mechanisms under which Argo CD's status may be about another moment
@@ -68,7 +69,7 @@ func unseen(s *situation) claim {
 	c := claim{mechanism: drift.Unexplained, confidence: drift.Possible, sync: drift.OverwritesLive, summary: "Argo CD calls the Application OutOfSync, and the snapshot does not show why."}
 	c.evidence = []string{"Argo CD's status says OutOfSync, but nothing in the snapshot differs"}
 	if listed := s.listedOutOfSync(); len(listed) > 0 {
-		c.evidence = append(c.evidence, "it lists as OutOfSync: "+some(listed))
+		c.evidence = append(c.evidence, "it lists as OutOfSync: "+words.Some(listed))
 	}
 	return c
 }

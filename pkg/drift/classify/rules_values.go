@@ -11,44 +11,48 @@ import (
 	netutils "k8s.io/utils/net"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // lastAppliedInGit: Git holds what the API server or kubectl alone should write,
 // because the manifest was exported from a cluster. Evidence: Git itself declares
 // the field.
-func lastAppliedInGit(r *resource, d *difference) (claim, bool) {
-	if !d.inGit || len(d.steps) < 2 || d.steps[0] != "metadata" {
+func lastAppliedInGit(r *resource, d *diff.Difference) (claim, bool) {
+	if !d.InGit || len(d.Steps) < 2 || d.Steps[0] != "metadata" {
 		return claim{}, false
 	}
 	exported := []string{"creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp"}
-	lastApplied := d.steps[1] == "annotations" && len(d.steps) == 3 && d.steps[2] == lastAppliedAnnotation
-	if !lastApplied && (!slices.Contains(exported, d.steps[1]) || object.Annotation(r.target, lastAppliedAnnotation) == "") {
+	lastApplied := d.Steps[1] == "annotations" && len(d.Steps) == 3 && d.Steps[2] == mark.LastApplied
+	if !lastApplied && (!slices.Contains(exported, d.Steps[1]) || object.Annotation(r.target, mark.LastApplied) == "") {
 		return claim{}, false
 	}
-	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.pointer) + ", which only kubectl and the API server write: the manifest was exported from a cluster"}}, true
+	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.Pointer) + ", which only kubectl and the API server write: the manifest was exported from a cluster"}}, true
 }
 
 // statusInGit: Git declares a status, which a sync cannot write because status is
 // a subresource. Evidence: the field lies below /status and Git has it.
-func statusInGit(r *resource, d *difference) (claim, bool) {
-	if d.steps[0] != "status" || r.statusIsPlain() {
+func statusInGit(r *resource, d *diff.Difference) (claim, bool) {
+	if d.Steps[0] != "status" || r.statusIsPlain() {
 		return claim{}, false
 	}
-	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.pointer) + "; a sync cannot write status, its controller does"}}, d.inGit || d.inTarget
+	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.Pointer) + "; a sync cannot write status, its controller does"}}, d.InGit || d.InTarget
 }
 
 // preserveUnknownFields: CRDs of v1 never keep spec.preserveUnknownFields: false.
 // Source: the API server drops the default of the field on writing.
-func preserveUnknownFields(r *resource, d *difference) (claim, bool) {
-	found := r.ref.Group == "apiextensions.k8s.io" && r.ref.Kind == "CustomResourceDefinition" && d.pointer == "/spec/preserveUnknownFields"
-	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"the API server drops preserveUnknownFields: false from CRDs"}}, found && !d.inLive
+func preserveUnknownFields(r *resource, d *diff.Difference) (claim, bool) {
+	found := r.ref.Group == "apiextensions.k8s.io" && r.ref.Kind == "CustomResourceDefinition" && d.Pointer == "/spec/preserveUnknownFields"
+	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"the API server drops preserveUnknownFields: false from CRDs"}}, found && !d.InLive
 }
 
 // aggregatedClusterRole: the rules of a ClusterRole with an aggregationRule are
 // written by kube-controller-manager from the roles that it selects.
-func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
-	if r.ref.Group != "rbac.authorization.k8s.io" || r.ref.Kind != "ClusterRole" || d.steps[0] != "rules" {
+func aggregatedClusterRole(r *resource, d *diff.Difference) (claim, bool) {
+	if r.ref.Group != "rbac.authorization.k8s.io" || r.ref.Kind != "ClusterRole" || d.Steps[0] != "rules" {
 		return claim{}, false
 	}
 	_, live := object.At(r.live, "aggregationRule")
@@ -57,9 +61,9 @@ func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
 		return claim{}, false
 	}
 	c := claim{confidence: drift.Likely, sync: drift.FightsController, evidence: []string{"the ClusterRole has an aggregationRule, so kube-controller-manager fills its rules from the roles that it selects"}}
-	if w := r.writersOf(d); w.role == controller {
+	if w := r.writersOf(d); w.role == owners.Controller {
 		c.confidence = drift.Certain
-		c.evidence = append(c.evidence, string(d.pointer)+" was written by "+by(w.last))
+		c.evidence = append(c.evidence, string(d.Pointer)+" was written by "+owners.By(w.last))
 	}
 	return c, true
 }
@@ -68,31 +72,31 @@ func aggregatedClusterRole(r *resource, d *difference) (claim, bool) {
 // "1"). Kubernetes' own kinds are normalised by Argo CD unless the object has an
 // unknown field; custom kinds never are. Counter-evidence: a person wrote another
 // amount (then the amounts differ), or the field is text that merely looks like one.
-func quantityFormat(r *resource, d *difference) (claim, bool) {
-	if !d.inLive || !d.inTarget || !amounts(d.steps) || hugeExponent(plain(d.live)) || hugeExponent(plain(d.target)) {
+func quantityFormat(r *resource, d *diff.Difference) (claim, bool) {
+	if !d.InLive || !d.InTarget || !amounts(d.Steps) || hugeExponent(value.Text(d.Live)) || hugeExponent(value.Text(d.Target)) {
 		return claim{}, false
 	}
-	live, errLive := quantities.ParseQuantity(plain(d.live))
-	target, errTarget := quantities.ParseQuantity(plain(d.target))
+	live, errLive := quantities.ParseQuantity(value.Text(d.Live))
+	target, errTarget := quantities.ParseQuantity(value.Text(d.Target))
 	if errLive != nil || errTarget != nil || live.Cmp(target) != 0 {
 		return claim{}, false
 	}
 	found, known := r.shape()
 	if known {
-		found, known = found.at(d.steps)
+		found, known = found.At(d.Steps)
 	}
-	typed := known && (found.quantity() || found.intOrString())
-	if !typed && (known && found.goType != nil || !hasUnit(d.live) && !hasUnit(d.target)) {
+	typed := known && (found.Quantity() || found.IntOrString())
+	if !typed && (known && found.GoType != nil || !hasUnit(d.Live) && !hasUnit(d.Target)) {
 		return claim{}, false // 1.1 and 1.10 are two versions
 	}
 	return claim{confidence: drift.Certain, sync: drift.HarmlessFlap, evidence: []string{
-		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same quantity",
+		string(d.Pointer) + ": " + r.show(d.Pointer, d.Target, true) + " in Git and " + r.show(d.Pointer, d.Live, true) + " live are the same quantity",
 	}}, true
 }
 
 // hasUnit reports whether a value is spelled as nothing but a quantity is: with a unit.
-func hasUnit(value any) bool {
-	spelled := plain(value)
+func hasUnit(v any) bool {
+	spelled := value.Text(v)
 	return spelled != "" && strings.ContainsAny(spelled[len(spelled)-1:], "munkKMGTPEi")
 }
 
@@ -102,35 +106,25 @@ func amounts(steps []string) bool {
 	return steps[0] != "metadata" && steps[0] != "data" && !slices.Contains(steps, "annotations") && !slices.Contains(steps, "labels")
 }
 
-func plain(value any) string {
-	if spelled, ok := value.(string); ok {
-		return spelled
-	}
-	if isNumber(value) {
-		return canonical(value)
-	}
-	return ""
-}
-
 // valueCanonicalised: both values mean the same: durations, times, IP addresses,
 // host names in another case, numbers and texts of one number, white space at the
 // end. Counter-evidence: data of ConfigMaps and Secrets, where every byte counts,
 // and a person as the last writer.
-func valueCanonicalised(r *resource, d *difference) (claim, bool) {
-	if !d.inLive || !d.inTarget || !amounts(d.steps) || r.ref.Group == "" && (r.ref.Kind == "ConfigMap" || r.ref.Kind == "Secret") {
+func valueCanonicalised(r *resource, d *diff.Difference) (claim, bool) {
+	if !d.InLive || !d.InTarget || !amounts(d.Steps) || r.ref.Group == "" && (r.ref.Kind == "ConfigMap" || r.ref.Kind == "Secret") {
 		return claim{}, false
 	}
-	as, same := sameMeaning(plain(d.live), plain(d.target))
+	as, same := sameMeaning(value.Text(d.Live), value.Text(d.Target))
 	w := r.writersOf(d)
 	if !same {
 		return claim{}, false
 	}
 	c := claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{
-		string(d.pointer) + ": " + r.show(d.pointer, d.target, true) + " in Git and " + r.show(d.pointer, d.live, true) + " live are the same " + as,
+		string(d.Pointer) + ": " + r.show(d.Pointer, d.Target, true) + " in Git and " + r.show(d.Pointer, d.Live, true) + " live are the same " + as,
 	}}
-	if w.role != nobody && !w.argo {
+	if w.role != owners.Nobody && !w.argo {
 		c.sync = drift.HarmlessFlap
-		c.evidence = append(c.evidence, "the live spelling was written by "+by(w.last))
+		c.evidence = append(c.evidence, "the live spelling was written by "+owners.By(w.last))
 	}
 	return c, true
 }
@@ -143,7 +137,7 @@ func sameMeaning(a, b string) (string, bool) {
 		return "", false
 	}
 	var x, y metav1.Duration
-	if x.UnmarshalJSON([]byte(canonical(a))) == nil && y.UnmarshalJSON([]byte(canonical(b))) == nil && x.Duration == y.Duration {
+	if x.UnmarshalJSON([]byte(value.Canonical(a))) == nil && y.UnmarshalJSON([]byte(value.Canonical(b))) == nil && x.Duration == y.Duration {
 		return "duration", true
 	}
 	if s, errA := parseTime(a); errA == nil {
@@ -176,19 +170,19 @@ func sameMeaning(a, b string) (string, bool) {
 // listReordered: a list holds the same items on both sides in another order.
 // Evidence: the multisets of items are equal. Counter-evidence: a person or Git moved
 // an item, which somebody wants.
-func listReordered(r *resource, open []*difference) []claim {
-	moved := map[string][]*difference{}
+func listReordered(r *resource, open []*diff.Difference) []claim {
+	moved := map[string][]*diff.Difference{}
 	judged := map[string]bool{}
 	wanted := map[string]bool{}
 	for _, d := range open {
 		// The outermost list decides: its items may hold lists themselves.
-		for i := 1; i < len(d.steps); i++ {
-			if !isIndex(d.steps[i]) {
+		for i := 1; i < len(d.Steps); i++ {
+			if !value.IsIndex(d.Steps[i]) {
 				continue
 			}
-			held := strings.Join(d.steps[:i], "\x00")
+			held := strings.Join(d.Steps[:i], "\x00")
 			if _, known := judged[held]; !known && r.situation.ctx.Err() == nil {
-				judged[held] = permuted(r, d.steps[:i])
+				judged[held] = permuted(r, d.Steps[:i])
 			}
 			if judged[held] {
 				moved[held] = append(moved[held], d)
@@ -208,24 +202,24 @@ func listReordered(r *resource, open []*difference) []claim {
 	return claims
 }
 
-func (r *resource) reordered(d *difference) claim {
-	c := r.claimOf(d, drift.Certain, drift.HarmlessFlap, "the list that holds "+string(d.pointer)+" has the same items in another order")
+func (r *resource) reordered(d *diff.Difference) claim {
+	c := r.claimOf(d, drift.Certain, drift.HarmlessFlap, "the list that holds "+string(d.Pointer)+" has the same items in another order")
 	// The order of items with keys has no owner.
-	if remover, found := r.remover(); found && r.roleOf(remover) == person {
-		c = r.claimOf(d, drift.Likely, drift.OverwritesLive, c.evidence[0], "after Argo CD, the object was written by "+by(remover))
+	if remover, found := r.remover(); found && owners.RoleOf(r.ref.Kind, remover) == owners.Person {
+		c = r.claimOf(d, drift.Likely, drift.OverwritesLive, c.evidence[0], "after Argo CD, the object was written by "+owners.By(remover))
 	}
-	c.mechanism, c.differences = drift.ListReordered, []*difference{d}
+	c.mechanism, c.differences = drift.ListReordered, []*diff.Difference{d}
 	return c
 }
 
 // permuted reports whether the list at the steps holds the same items in another order.
 func permuted(r *resource, steps []string) bool {
-	live, _ := follow(r.normalized, r.normalized, steps)
-	target, _ := follow(r.predicted, r.normalized, steps)
+	live, _ := diff.Follow(r.normalized, r.normalized, steps)
+	target, _ := diff.Follow(r.predicted, r.normalized, steps)
 	a, isList := live.([]any)
 	b, isListToo := target.([]any)
 	if !isList || !isListToo || len(a) != len(b) || len(a) < 2 {
 		return false
 	}
-	return sameTokens(spell(a), spell(b)) && !equal(live, target)
+	return diff.SameTokens(diff.Spell(a), diff.Spell(b)) && !value.Equal(live, target)
 }

@@ -6,16 +6,20 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // claimOf is a claim about one difference whose live value somebody wrote: what is
 // lost by a sync is named.
-func (r *resource) claimOf(d *difference, confidence drift.Confidence, sync drift.Sync, evidence ...string) claim {
+func (r *resource) claimOf(d *diff.Difference, confidence drift.Confidence, sync drift.Sync, evidence ...string) claim {
 	c := claim{confidence: confidence, sync: sync, evidence: evidence}
 	if sync == drift.OverwritesLive || sync == drift.Destructive || sync == drift.FightsController {
-		if d.inLive {
+		if d.InLive {
 			c.loss = []string{r.lost(d)}
 		} else {
 			c.evidence = append(c.evidence, putBack(d))
@@ -25,38 +29,29 @@ func (r *resource) claimOf(d *difference, confidence drift.Confidence, sync drif
 }
 
 // written says who wrote the live value.
-func (r *resource) written(d *difference, w writers) string {
-	return fmt.Sprintf("%s is %s live, written by %s", d.pointer, r.show(d.pointer, d.live, d.inLive), by(w.last))
+func (r *resource) written(d *diff.Difference, w writers) string {
+	return fmt.Sprintf("%s is %s live, written by %s", d.Pointer, r.show(d.Pointer, d.Live, d.InLive), owners.By(w.last))
 }
 
 // rolloutRestart: Git pins the annotation with which kubectl restarts Pods, and
 // somebody restarted since. A sync puts the old time back, which restarts again.
-func rolloutRestart(r *resource, d *difference) (claim, bool) {
-	if d.steps[len(d.steps)-1] != restartedAt && !onlyRestart(d.live) && !onlyRestart(d.target) {
+func rolloutRestart(r *resource, d *diff.Difference) (claim, bool) {
+	if d.Steps[len(d.Steps)-1] != mark.RestartedAt && !mark.OnlyRestart(d.Live) && !mark.OnlyRestart(d.Target) {
 		return claim{}, false
 	}
-	said := "Git pins " + restartedAt
-	if !d.inGit {
-		said = "Git does not have " + restartedAt + ", and a sync takes it away"
+	said := "Git pins " + mark.RestartedAt
+	if !d.InGit {
+		said = "Git does not have " + mark.RestartedAt + ", and a sync takes it away"
 	}
 	return r.claimOf(d, drift.Certain, drift.OverwritesLive, said, r.written(d, r.writersOf(d)), "a sync changes the Pod template and so restarts the Pods again"), true
 }
 
-// onlyRestart reports whether a value is a map of annotations with just this one.
-func onlyRestart(value any) bool {
-	annotations, _ := value.(map[string]any)
-	_, found := annotations[restartedAt]
-	return found && len(annotations) == 1
-}
-
-const restartedAt = "kubectl.kubernetes.io/restartedAt"
-
 // manualEdit: a person changed a declared field. Evidence: the newest owner of the
 // live value is a tool of people. Counter-evidence: Argo CD owns the value too (then
 // it applied it), or a controller targets the field, which earlier rules answer for.
-func manualEdit(r *resource, d *difference) (claim, bool) {
+func manualEdit(r *resource, d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
-	if w.role != person || w.argo && (!d.inApplied || equal(d.applied, d.live)) {
+	if w.role != owners.Person || w.argo && (!d.InApplied || value.Equal(d.Applied, d.Live)) {
 		return claim{}, false
 	}
 	evidence := []string{r.written(d, w)}
@@ -65,8 +60,8 @@ func manualEdit(r *resource, d *difference) (claim, bool) {
 		confidence = drift.Likely
 		evidence = append(evidence, "Argo CD last wrote the object at "+last)
 	}
-	if d.inApplied {
-		evidence = append(evidence, fmt.Sprintf("Argo CD had applied %s", r.show(d.pointer, d.applied, true)))
+	if d.InApplied {
+		evidence = append(evidence, fmt.Sprintf("Argo CD had applied %s", r.show(d.Pointer, d.Applied, true)))
 	}
 	return r.claimOf(d, confidence, drift.OverwritesLive, evidence...), true
 }
@@ -76,7 +71,7 @@ func manualEdit(r *resource, d *difference) (claim, bool) {
 // which the API server refuses.
 // Evidence: in what Argo CD predicts, two items of a list with merge keys have one
 // name. Source: #4864, #24704.
-func mergeKeyForeseen(r *resource, open []*difference) []claim {
+func mergeKeyForeseen(r *resource, open []*diff.Difference) []claim {
 	root, known := r.shape()
 	if !known || r.strategy != drift.Legacy {
 		return nil
@@ -84,11 +79,11 @@ func mergeKeyForeseen(r *resource, open []*difference) []claim {
 	judged := map[fieldpath.Pointer]string{}
 	var claims []claim
 	for _, d := range open {
-		for i := 1; i < len(d.steps); i++ {
-			held := fieldpath.Of(d.steps[:i]...)
-			if _, done := judged[held]; !done && isIndex(d.steps[i]) {
+		for i := 1; i < len(d.Steps); i++ {
+			held := fieldpath.Of(d.Steps[:i]...)
+			if _, done := judged[held]; !done && value.IsIndex(d.Steps[i]) {
 				judged[held] = ""
-				if s, has := root.at(d.steps[:i]); has && len(s.mergeKeys) > 0 && s.mergeKeys[0] != "name" {
+				if s, has := root.At(d.Steps[:i]); has && len(s.MergeKeys) > 0 && s.MergeKeys[0] != "name" {
 					judged[held] = doubledName(held, r.predicted)
 				}
 			}
@@ -101,8 +96,8 @@ func mergeKeyForeseen(r *resource, open []*difference) []claim {
 	return claims
 }
 
-func (r *resource) mergeKeyClaim(d *difference, held fieldpath.Pointer, name string) claim {
-	return claim{mechanism: drift.MergeKeyConflict, differences: []*difference{d}, confidence: drift.Likely, sync: drift.WillFail, evidence: []string{
+func (r *resource) mergeKeyClaim(d *diff.Difference, held fieldpath.Pointer, name string) claim {
+	return claim{mechanism: drift.MergeKeyConflict, differences: []*diff.Difference{d}, confidence: drift.Likely, sync: drift.WillFail, evidence: []string{
 		fmt.Sprintf("a merge by key would leave two items called %q in %s, which the API server refuses", name, held),
 	}}
 }
@@ -125,20 +120,20 @@ func doubledName(held fieldpath.Pointer, document object.Object) string {
 // removedByHand: a declared field was applied and is gone, the schema knows it, and
 // neither a webhook nor a controller is known to remove it. Removing a field leaves
 // no trace in managedFields, so the worst is assumed.
-func removedByHand(r *resource, d *difference) (claim, bool) {
-	if d.inLive && r.hasOwners() || !d.inGit || r.renderedAnew(d) {
+func removedByHand(r *resource, d *diff.Difference) (claim, bool) {
+	if d.InLive && r.hasOwners() || !d.InGit || r.renderedAnew(d) {
 		return claim{}, false
 	}
-	if !d.inLive && d.inApplied && !equal(d.applied, d.git) {
+	if !d.InLive && d.InApplied && !value.Equal(d.Applied, d.Git) {
 		return claim{}, false
 	}
-	evidence := []string{fmt.Sprintf("%s is declared in Git and %s, and managedFields do not say who changed it", d.pointer, r.isLive(d))}
-	if d.inApplied {
+	evidence := []string{fmt.Sprintf("%s is declared in Git and %s, and managedFields do not say who changed it", d.Pointer, r.isLive(d))}
+	if d.InApplied {
 		evidence = append(evidence, "it was applied before")
 	}
 	confidence := drift.Possible
-	if remover, found := r.remover(); found && !d.inLive {
-		evidence = append(evidence, "after Argo CD, the object was written by "+by(remover))
+	if remover, found := r.remover(); found && !d.InLive {
+		evidence = append(evidence, "after Argo CD, the object was written by "+owners.By(remover))
 		confidence = drift.Likely
 	}
 	return r.claimOf(d, confidence, drift.OverwritesLive, evidence...), true
@@ -146,13 +141,13 @@ func removedByHand(r *resource, d *difference) (claim, bool) {
 
 // removedByController: a declared field was applied and is gone, and a controller
 // was the last to write the object.
-func removedByController(r *resource, d *difference) (claim, bool) {
+func removedByController(r *resource, d *diff.Difference) (claim, bool) {
 	remover, found := r.remover()
-	if d.inLive || !d.inGit || !found || r.roleOf(remover) != controller || r.lastApplied != nil && (!d.inApplied || !equal(d.applied, d.git)) ||
+	if d.InLive || !d.InGit || !found || owners.RoleOf(r.ref.Kind, remover) != owners.Controller || r.lastApplied != nil && (!d.InApplied || !value.Equal(d.Applied, d.Git)) ||
 		r.lastApplied == nil && r.situation.rendering() != sameSource {
 		return claim{}, false
 	}
-	return r.claimOf(d, drift.Likely, drift.FightsController, fmt.Sprintf("%s was applied and is gone; after Argo CD, the object was written by %s", d.pointer, by(remover))), true
+	return r.claimOf(d, drift.Likely, drift.FightsController, fmt.Sprintf("%s was applied and is gone; after Argo CD, the object was written by %s", d.Pointer, owners.By(remover))), true
 }
 
 // remover is who wrote the object itself after Argo CD last did. Taking a field away
@@ -160,19 +155,19 @@ func removedByController(r *resource, d *difference) (claim, bool) {
 func (r *resource) remover() (drift.Owner, bool) {
 	last := r.lastWrite()
 	var later []drift.Owner
-	for _, owner := range r.owners.entries {
-		if role := r.roleOf(owner); role != argo && role != nobody && owner.Subresource == "" && owner.Time != "" && owner.Time >= last && r.writesSpec(owner) {
+	for _, owner := range r.ownership().Entries {
+		if role := owners.RoleOf(r.ref.Kind, owner); role != owners.Argo && role != owners.Nobody && owner.Subresource == "" && owner.Time != "" && owner.Time >= last && r.writesSpec(owner) {
 			later = append(later, owner)
 		}
 	}
-	return newest(later)
+	return owners.Newest(later)
 }
 
 // writesSpec reports whether an entry owns more of the object than its status.
 func (r *resource) writesSpec(owner drift.Owner) bool {
-	i := slices.Index(r.owners.entries, owner)
+	i := slices.Index(r.ownership().Entries, owner)
 	for name := range r.live {
-		if set := r.owners.exact[fieldpath.Of(name)] | r.owners.within[fieldpath.Of(name)]; name != "status" && set&(1<<i) != 0 {
+		if set := r.ownership().Exact[fieldpath.Of(name)] | r.ownership().Within[fieldpath.Of(name)]; name != "status" && set&(1<<i) != 0 {
 			return true
 		}
 	}
@@ -183,7 +178,7 @@ func (r *resource) writesSpec(owner drift.Owner) bool {
 // last-applied-configuration is not the one that Argo CD wrote, because it lacks
 // Argo CD's tracking although Argo CD has written the object before. All that differs
 // from it belongs to the takeover, the lost tracking too.
-func foreignTakeover(r *resource, open []*difference) []claim {
+func foreignTakeover(r *resource, open []*diff.Difference) []claim {
 	applied := r.lastApplied
 	if applied == nil || r.lastWrite() == "" || r.tracked(applied) || !r.tracked(r.target) {
 		return nil
@@ -195,16 +190,16 @@ func foreignTakeover(r *resource, open []*difference) []claim {
 	var claims []claim
 	for _, d := range open {
 		w := r.writersOf(d)
-		tracking := d.pointer == trackingPointer || d.pointer == r.trackingLabel()
-		if !tracking && d.inLive && w.role != applier && !d.inApplied {
+		tracking := d.Pointer == mark.TrackingPointer || d.Pointer == r.trackingLabel()
+		if !tracking && d.InLive && w.role != owners.Applier && !d.InApplied {
 			continue
 		}
 		c := r.claimOf(d, drift.Certain, drift.OverwritesLive,
-			"the last-applied-configuration is not Argo CD's: it lacks the tracking, and "+by(owner)+" wrote it")
+			"the last-applied-configuration is not Argo CD's: it lacks the tracking, and "+owners.By(owner)+" wrote it")
 		if tracking {
 			c.loss = nil
 		}
-		c.mechanism, c.differences = drift.ForeignApply, []*difference{d}
+		c.mechanism, c.differences = drift.ForeignApply, []*diff.Difference{d}
 		claims = append(claims, c)
 	}
 	return claims
@@ -212,23 +207,20 @@ func foreignTakeover(r *resource, open []*difference) []claim {
 
 // foreigner is the newest applier of whole manifests other than Argo CD.
 func (r *resource) foreigner() (drift.Owner, bool) {
-	if r.owners == nil {
-		r.owners = ownersOf(r.live)
-	}
 	var found []drift.Owner
-	for _, owner := range r.owners.entries {
-		if r.roleOf(owner) == applier && owner.Subresource == "" {
+	for _, owner := range r.ownership().Entries {
+		if owners.RoleOf(r.ref.Kind, owner) == owners.Applier && owner.Subresource == "" {
 			found = append(found, owner)
 		}
 	}
-	return newest(found)
+	return owners.Newest(found)
 }
 
 // foreignApply: a declared field was written by something that applies manifests
 // from elsewhere (kubectl apply, Helm, Terraform, Flux).
-func foreignApply(r *resource, d *difference) (claim, bool) {
+func foreignApply(r *resource, d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
-	if w.role != applier || w.argo {
+	if w.role != owners.Applier || w.argo {
 		return claim{}, false
 	}
 	return r.claimOf(d, drift.Certain, drift.OverwritesLive, r.written(d, w), w.last.Manager+" applies whole manifests, so a second source has the object"), true
@@ -236,16 +228,16 @@ func foreignApply(r *resource, d *difference) (claim, bool) {
 
 // applicationSpecEdit: the spec of an Application that Git declares was changed in
 // the UI, by the CLI (both through argocd-server) or by the image updater.
-func applicationSpecEdit(r *resource, d *difference) (claim, bool) {
-	if r.ref.Group != "argoproj.io" || r.ref.Kind != "Application" || d.steps[0] == "status" {
+func applicationSpecEdit(r *resource, d *diff.Difference) (claim, bool) {
+	if r.ref.Group != "argoproj.io" || r.ref.Kind != "Application" || d.Steps[0] == "status" {
 		return claim{}, false
 	}
 	w := r.writersOf(d)
-	if remover, found := r.remover(); !d.inLive && found {
-		w = writers{last: remover, role: r.roleOf(remover)}
+	if remover, found := r.remover(); !d.InLive && found {
+		w = writers{last: remover, role: owners.RoleOf(r.ref.Kind, remover)}
 	}
 	switch {
-	case w.argo || w.role == nobody:
+	case w.argo || w.role == owners.Nobody:
 		return claim{}, false
 	case strings.Contains(w.last.Manager, "image-updater"):
 		return r.claimOf(d, drift.Certain, drift.FightsController, r.written(d, w)), true

@@ -6,24 +6,28 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // runtimePopulated: a controller fills a value of a ConfigMap or Secret that Git pins
 // empty or at its start value. A sync blanks it.
-func runtimePopulated(r *resource, d *difference) (claim, bool) {
+func runtimePopulated(r *resource, d *diff.Difference) (claim, bool) {
 	if r.ref.Group != "" || r.ref.Kind != "Secret" && r.ref.Kind != "ConfigMap" {
 		return claim{}, false
 	}
-	if d.steps[0] != "data" && d.steps[0] != "binaryData" && d.steps[0] != "stringData" {
+	if d.Steps[0] != "data" && d.Steps[0] != "binaryData" && d.Steps[0] != "stringData" {
 		return claim{}, false
 	}
 	w := r.writersOf(d)
-	if w.role != controller || w.argo {
+	if w.role != owners.Controller || w.argo {
 		return claim{}, false
 	}
 	sync := drift.OverwritesLive
-	if r.ref.Kind == "Secret" || isEmpty(d.target) || !d.inTarget {
+	if r.ref.Kind == "Secret" || value.IsEmpty(d.Target) || !d.InTarget {
 		sync = drift.Destructive
 	}
 	return r.claimOf(d, drift.Certain, sync, r.written(d, w), "a sync puts Git's value back over what was filled in at run time"), true
@@ -32,9 +36,9 @@ func runtimePopulated(r *resource, d *difference) (claim, bool) {
 // operatorWriteback: a controller rewrote a declared field with another meaning.
 // Evidence: the newest owner of the live value is neither Argo CD, nor a tool of
 // people, nor something that applies manifests.
-func operatorWriteback(r *resource, d *difference) (claim, bool) {
+func operatorWriteback(r *resource, d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
-	if w.role != controller || w.argo && equal(d.applied, d.live) {
+	if w.role != owners.Controller || w.argo && value.Equal(d.Applied, d.Live) {
 		return claim{}, false
 	}
 	confidence := drift.Certain
@@ -47,18 +51,18 @@ func operatorWriteback(r *resource, d *difference) (claim, bool) {
 // caBundle: the certificate authority of a webhook, CRD conversion or APIService is
 // injected by a controller. Evidence: the field is called caBundle, live holds one,
 // and no person wrote it.
-func caBundle(r *resource, d *difference) (claim, bool) {
-	if d.steps[len(d.steps)-1] != "caBundle" || !d.inLive || isEmpty(d.live) {
+func caBundle(r *resource, d *diff.Difference) (claim, bool) {
+	if d.Steps[len(d.Steps)-1] != "caBundle" || !d.InLive || value.IsEmpty(d.Live) {
 		return claim{}, false
 	}
 	w := r.writersOf(d)
-	if w.role == person || w.role == applier || w.argo && equal(d.applied, d.live) && d.inApplied {
+	if w.role == owners.Person || w.role == owners.Applier || w.argo && value.Equal(d.Applied, d.Live) && d.InApplied {
 		return claim{}, false
 	}
-	c := r.claimOf(d, drift.Likely, drift.FightsController, fmt.Sprintf("%s holds a certificate authority live, and %s in Git", d.pointer, placeholder(d)))
-	if w.role == controller {
+	c := r.claimOf(d, drift.Likely, drift.FightsController, fmt.Sprintf("%s holds a certificate authority live, and %s in Git", d.Pointer, placeholder(d)))
+	if w.role == owners.Controller {
 		c.confidence = drift.Certain
-		c.evidence = append(c.evidence, "it was written by "+by(w.last))
+		c.evidence = append(c.evidence, "it was written by "+owners.By(w.last))
 	}
 	for name := range object.Map(r.live, "metadata", "annotations") {
 		if strings.Contains(name, "inject-ca-from") || strings.Contains(name, "inject-cabundle") || strings.Contains(name, "inject-apiserver-ca") {
@@ -66,15 +70,15 @@ func caBundle(r *resource, d *difference) (claim, bool) {
 			c.evidence = append(c.evidence, "the annotation "+name+" asks for the injection")
 		}
 	}
-	if r.ref.Kind == "CustomResourceDefinition" && d.inGit && !isEmpty(d.git) && !isBundle(d.git) {
+	if r.ref.Kind == "CustomResourceDefinition" && d.InGit && !value.IsEmpty(d.Git) && !value.Bundle(d.Git) {
 		c.sync = drift.WillFail
 		c.evidence = append(c.evidence, "Git's placeholder is no certificate; the API server refuses it from Kubernetes 1.31 on")
 	}
 	return c, true
 }
 
-func placeholder(d *difference) string {
-	if !d.inTarget || isEmpty(d.target) {
+func placeholder(d *diff.Difference) string {
+	if !d.InTarget || value.IsEmpty(d.Target) {
 		return "nothing"
 	}
 	return "a placeholder"
@@ -82,13 +86,13 @@ func placeholder(d *difference) string {
 
 // replicas: an autoscaler sets the replicas. Evidence: an HPA or a ScaledObject that
 // targets the object, or a writer through the scale subresource that is no person.
-func replicas(r *resource, open []*difference) []claim {
+func replicas(r *resource, open []*diff.Difference) []claim {
 	for _, d := range open {
-		if string(d.pointer) != r.replicasPointer() || !d.inLive {
+		if string(d.Pointer) != r.replicasPointer() || !d.InLive {
 			continue
 		}
 		if c, ok := r.scaled(d); ok {
-			c.differences = []*difference{d}
+			c.differences = []*diff.Difference{d}
 			return []claim{c}
 		}
 	}
@@ -107,7 +111,7 @@ func (r *resource) replicasPointer() string {
 	return "/spec/replicas"
 }
 
-func (r *resource) scaled(d *difference) (claim, bool) {
+func (r *resource) scaled(d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
 	hpa, byHPA := r.autoscaler("autoscaling", "HorizontalPodAutoscaler")
 	keda, byKeda := r.autoscaler("keda.sh", "ScaledObject")
@@ -117,12 +121,12 @@ func (r *resource) scaled(d *difference) (claim, bool) {
 		}
 		byKeda = byKeda || strings.HasPrefix(object.Text(hpa, "metadata", "name"), "keda-hpa-")
 	}
-	byKeda = byKeda || w.role == controller && strings.HasPrefix(w.last.Manager, "keda")
-	through := w.role == controller && w.last.Subresource == "scale"
+	byKeda = byKeda || w.role == owners.Controller && strings.HasPrefix(w.last.Manager, "keda")
+	through := w.role == owners.Controller && w.last.Subresource == "scale"
 	if !byHPA && !byKeda && (!through || w.last.Manager != "kube-controller-manager") {
 		return claim{}, false
 	}
-	if w.argo && !through && equal(d.applied, d.live) {
+	if w.argo && !through && value.Equal(d.Applied, d.Live) {
 		return claim{}, false
 	}
 	c := r.claimOf(d, drift.Likely, drift.FightsController)
@@ -136,7 +140,7 @@ func (r *resource) scaled(d *difference) (claim, bool) {
 			c.evidence = append(c.evidence, fmt.Sprintf("%s %s scales the object", ref.Kind, ref.Name))
 		}
 	}
-	if w.role != nobody {
+	if w.role != owners.Nobody {
 		c.evidence = append(c.evidence, r.written(d, w))
 	}
 	if through && (byHPA || byKeda) {
@@ -166,7 +170,7 @@ func (s *situation) scalersOf(ref drift.ResourceRef) []object.Object {
 			}
 			for _, scaler := range found {
 				aim := object.Map(scaler, "spec", "scaleTargetRef")
-				aimed := drift.Key{Kind: first(object.Text(aim, "kind"), "Deployment"), Namespace: object.Text(scaler, "metadata", "namespace"), Name: object.Text(aim, "name")}
+				aimed := drift.Key{Kind: words.First(object.Text(aim, "kind"), "Deployment"), Namespace: object.Text(scaler, "metadata", "namespace"), Name: object.Text(aim, "name")}
 				s.scalers[aimed] = append(s.scalers[aimed], scaler)
 			}
 		}
@@ -184,22 +188,22 @@ func (s *situation) scalersOf(ref drift.ResourceRef) []object.Object {
 // progressiveDelivery: a controller that shifts traffic writes weights, selectors
 // and the like. Evidence: its manager is the newest owner, or a Rollout or Canary
 // refers to the object and the field is one that such controllers write.
-func progressiveDelivery(r *resource, d *difference) (claim, bool) {
+func progressiveDelivery(r *resource, d *diff.Difference) (claim, bool) {
 	w := r.writersOf(d)
 	manager := strings.HasPrefix(w.last.Manager, "rollouts-controller") || strings.HasPrefix(w.last.Manager, "argo-rollouts") || strings.HasPrefix(w.last.Manager, "flagger")
 	referrer, referred := r.referredBy()
-	if w.role == person || w.role == applier || w.argo && equal(d.applied, d.live) && d.inApplied {
+	if w.role == owners.Person || w.role == owners.Applier || w.argo && value.Equal(d.Applied, d.Live) && d.InApplied {
 		return claim{}, false
 	}
-	if !manager && (!referred || !shifts(d.steps)) {
+	if !manager && (!referred || !shifts(d.Steps)) {
 		return claim{}, false
 	}
 	c := r.claimOf(d, drift.Likely, drift.OverwritesLive)
-	if d.inLive && !d.inTarget && !d.inApplied && r.lastApplied != nil && r.builtIn() && !r.syncsServerSide() {
+	if d.InLive && !d.InTarget && !d.InApplied && r.lastApplied != nil && r.builtIn() && !r.syncsServerSide() {
 		c.sync, c.loss = drift.Noop, nil
 		c.evidence = append(c.evidence, "a client-side apply leaves what only live has")
 	}
-	if w.role != nobody {
+	if w.role != owners.Nobody {
 		c.evidence = append(c.evidence, r.written(d, w))
 	}
 	if referred {

@@ -8,6 +8,9 @@ import (
 	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 )
 
 // schemaless reports whether nothing in the snapshot says which fields a custom kind
@@ -57,7 +60,9 @@ func (s *situation) proven(f *drift.Finding) bool {
 		return said || len(s.related.of("apiextensions.k8s.io", "CustomResourceDefinition")) > 0
 	case drift.ManualEdit:
 		r := &resource{situation: s, ref: f.Resource}
-		return !slices.ContainsFunc(f.Fields, func(field drift.Field) bool { return field.Owner == nil || r.roleOf(*field.Owner) != person })
+		return !slices.ContainsFunc(f.Fields, func(field drift.Field) bool {
+			return field.Owner == nil || owners.RoleOf(r.ref.Kind, *field.Owner) != owners.Person
+		})
 	}
 	return false
 }
@@ -79,19 +84,19 @@ func noCRD(kind string) string {
 // defaults that come with a write, or nobody is, as under server-side apply; fields
 // that a webhook adds are owned by nobody. Counter-evidence: another owner, and a
 // webhook that is asked for the kind.
-func (r *resource) guessedDefaults(open []*difference) []claim {
+func (r *resource) guessedDefaults(open []*diff.Difference) []claim {
 	if !r.situation.schemaless(r.ref) || len(r.webhooks()) > 0 || !r.hasOwners() {
 		return nil
 	}
 	var claims []claim
 	for _, d := range open {
 		w := r.writersOf(d)
-		belowItem := len(d.steps) > 1 && slices.ContainsFunc(d.steps[:len(d.steps)-1], isIndex)
-		if !belowItem || !d.inLive || d.inTarget || d.inGit || d.inApplied || w.role != nobody || !w.argo && r.strategy == drift.Legacy {
+		belowItem := len(d.Steps) > 1 && slices.ContainsFunc(d.Steps[:len(d.Steps)-1], value.IsIndex)
+		if !belowItem || !d.InLive || d.InTarget || d.InGit || d.InApplied || w.role != owners.Nobody || !w.argo && r.strategy == drift.Legacy {
 			continue
 		}
-		claims = append(claims, claim{mechanism: drift.CRDListDefault, differences: []*difference{d}, confidence: drift.Possible, sync: drift.Noop, evidence: []string{
-			fmt.Sprintf("%s is in no manifest, and nobody but Argo CD's own write owns it, as it is with defaults of a CRD", d.pointer),
+		claims = append(claims, claim{mechanism: drift.CRDListDefault, differences: []*diff.Difference{d}, confidence: drift.Possible, sync: drift.Noop, evidence: []string{
+			fmt.Sprintf("%s is in no manifest, and nobody but Argo CD's own write owns it, as it is with defaults of a CRD", d.Pointer),
 			"no mutating webhook in the snapshot is asked for the kind",
 			noCRD(r.ref.Kind),
 		}})

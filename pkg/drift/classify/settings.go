@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -64,7 +65,7 @@ func parseSettings(given drift.Settings) (settings, error) {
 		return settings{}, fmt.Errorf("%s: %q is not known; use %s, %s or %s", drift.SettingStrategy, parsed.strategy, drift.Legacy, drift.StructuredMerge, drift.ServerSide)
 	}
 	parsed.tracking = parsed.tracked()
-	parsed.instanceLabel = first(parsed.argocdCM[drift.SettingInstanceLabel], parsed.argocdCM["application.instanceLabelKey"], defaultInstanceLabel)
+	parsed.instanceLabel = words.First(parsed.argocdCM[drift.SettingInstanceLabel], parsed.argocdCM["application.instanceLabelKey"], defaultInstanceLabel)
 	var err error
 	if parsed.now, err = parseTime(parsed.argocdCM[drift.SettingNow]); err != nil {
 		return settings{}, fmt.Errorf("%s: %w", drift.SettingNow, err)
@@ -82,7 +83,7 @@ func parseSettings(given drift.Settings) (settings, error) {
 
 // tracked is the tracking method: as set, else the version's default.
 func (s settings) tracked() string {
-	method := first(s.argocdCM[drift.SettingTracking], s.argocdCM["application.resourceTrackingMethod"])
+	method := words.First(s.argocdCM[drift.SettingTracking], s.argocdCM["application.resourceTrackingMethod"])
 	if method != "" {
 		return method
 	}
@@ -120,14 +121,4 @@ func parseTime(text string) (metav1.Time, error) {
 		return metav1.Time{}, fmt.Errorf("%q is no RFC 3339 time", text)
 	}
 	return read, nil
-}
-
-// first returns the first text that is not empty.
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }

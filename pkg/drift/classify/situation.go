@@ -12,7 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/moorpin/moorpin/pkg/drift"
-	"github.com/moorpin/moorpin/pkg/fieldpath"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -46,7 +49,7 @@ type situation struct {
 	parser              *managedfields.GvkParser
 	typesError          error
 	// allowance bounds what the differences of all resources hold.
-	allowance *allowance
+	allowance *diff.Allowance
 	// ctx ends the work early; its end makes the report an error.
 	ctx context.Context
 	// unheeded are the ignore rules that were not run, and why.
@@ -75,14 +78,14 @@ type resource struct {
 	// modified tells that Argo CD's packages, asked here, find a difference.
 	modified bool
 	// allowance is the situation's; nil for a trial, which has its own.
-	allowance *allowance
+	allowance *diff.Allowance
 	// differences are the flagged ones, sorted by pointer.
-	differences []*difference
+	differences []*diff.Difference
 	// lastApplied is the object in the last-applied-configuration annotation, or nil.
 	lastApplied map[string]any
-	owners      *ownership
+	owners      *owners.Ownership
 	// items finds list items for the rules about one resource, which run one by one.
-	items itemFinder
+	items diff.Finder
 	// selections are what jq paths name in the resource, jqSides what they run on.
 	selections map[string]*selection
 	jqSides    []any
@@ -92,7 +95,7 @@ type resource struct {
 	result *v1alpha1.ResourceResult
 	// the shape of the kind, found once
 	shapeKnown, hasShape bool
-	shapeFound           shape
+	shapeFound           kind.Shape
 	// pinnedTarget is the target with its defaults, made once.
 	pinnedTarget object.Object
 	pinnedOnce   bool
@@ -103,29 +106,10 @@ type resource struct {
 	duplicatesOnce  bool
 }
 
-// difference is one field that Argo CD flags.
-type difference struct {
-	pointer fieldpath.Pointer
-	steps   []string
-	// targetPointer names the field in target, where list items may have another index.
-	targetPointer fieldpath.Pointer
-	// target is the predicted value, live the normalized one.
-	target, live     any
-	inTarget, inLive bool
-	// git is what Git itself renders there, applied what was last applied; list
-	// items are found by position.
-	git, applied     any
-	inGit, inApplied bool
-	// folded tells that more differs below it than can be named field by field.
-	folded bool
-	// claimed tells that a rule has answered for it.
-	claimed bool
-}
-
 // claim is a rule's answer.
 type claim struct {
 	mechanism   drift.Mechanism
-	differences []*difference
+	differences []*diff.Difference
 	// hidden are fields that Argo CD does not flag.
 	hidden     []drift.Field
 	confidence drift.Confidence
@@ -164,7 +148,7 @@ func newSituation(ctx context.Context, snapshot *drift.Snapshot) (*situation, er
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
-	s := &situation{ctx: ctx, allowance: newAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
+	s := &situation{ctx: ctx, allowance: diff.NewAllowance(), snapshot: snapshot, app: app, settings: parsed, related: relate(snapshot.Related), events: parseEvents(snapshot.Events)}
 	if err := s.readOverrides(); err != nil {
 		return nil, fmt.Errorf("snapshot: settings: %w", err)
 	}
@@ -178,7 +162,7 @@ func newSituation(ctx context.Context, snapshot *drift.Snapshot) (*situation, er
 			// Argo CD notes the destination's namespace for objects that have none.
 			r.result = results[drift.Key{Group: r.ref.Group, Kind: r.ref.Kind, Namespace: app.Spec.Destination.Namespace, Name: r.ref.Name}]
 		}
-		s.someServerSideApply = s.someServerSideApply || hasOption(r.target, syncOptionsAnnotation, "ServerSideApply=true")
+		s.someServerSideApply = s.someServerSideApply || hasOption(r.target, mark.SyncOptions, "ServerSideApply=true")
 		s.resources = append(s.resources, r)
 	}
 	return s, nil

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -25,11 +26,11 @@ func (s *situation) strategyOf(r *resource) drift.Strategy {
 		return drift.ServerSide
 	}
 	if s.app.Spec.SyncPolicy == nil || !s.app.Spec.SyncPolicy.SyncOptions.HasOption("ServerSideApply=true") {
-		if !hasOption(r.target, syncOptionsAnnotation, "ServerSideApply=true") {
+		if !hasOption(r.target, mark.SyncOptions, "ServerSideApply=true") {
 			return drift.Legacy
 		}
 	}
-	if s.settings.version.before(3, 6) || hasOption(s.snapshot.Application, compareOptionsAnnotation, "ServerSideDiff=false") {
+	if s.settings.version.before(3, 6) || hasOption(s.snapshot.Application, mark.CompareOptions, "ServerSideDiff=false") {
 		return drift.StructuredMerge
 	}
 	return drift.ServerSide
@@ -37,10 +38,10 @@ func (s *situation) strategyOf(r *resource) drift.Strategy {
 
 func (s *situation) serverSideDiff() bool {
 	application := s.snapshot.Application
-	if hasOption(application, compareOptionsAnnotation, "ServerSideDiff=false") {
+	if hasOption(application, mark.CompareOptions, "ServerSideDiff=false") {
 		return false
 	}
-	return hasOption(application, compareOptionsAnnotation, "ServerSideDiff=true") ||
+	return hasOption(application, mark.CompareOptions, "ServerSideDiff=true") ||
 		s.settings.argocdCM["controller.diff.server.side"] == "true"
 }
 
@@ -57,9 +58,9 @@ func hasOption(o object.Object, name, option string) bool {
 // syncsServerSide reports whether a sync of the resource is a server-side apply.
 func (r *resource) syncsServerSide() bool {
 	policy := r.situation.app.Spec.SyncPolicy
-	return !hasOption(r.target, syncOptionsAnnotation, "ServerSideApply=false") &&
+	return !hasOption(r.target, mark.SyncOptions, "ServerSideApply=false") &&
 		(policy != nil && policy.SyncOptions.HasOption("ServerSideApply=true") ||
-			hasOption(r.target, syncOptionsAnnotation, "ServerSideApply=true"))
+			hasOption(r.target, mark.SyncOptions, "ServerSideApply=true"))
 }
 
 // ignoreStatus adds what resource.compareoptions says about status. Words that Argo CD

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 )
 
 // failWhole gives to a claim about a write that fails what Git would change in the
@@ -37,15 +38,15 @@ const templateGeneration = "/metadata/annotations/deprecated.daemonset.template.
 // the one comes of the other.
 func followTemplate(claims []claim) []claim {
 	about := slices.IndexFunc(claims, func(c claim) bool {
-		return slices.ContainsFunc(c.differences, func(d *difference) bool { return strings.HasPrefix(string(d.pointer), "/spec/template") })
+		return slices.ContainsFunc(c.differences, func(d *diff.Difference) bool { return strings.HasPrefix(string(d.Pointer), "/spec/template") })
 	})
 	if about < 0 {
 		return claims
 	}
-	var counts []*difference
+	var counts []*diff.Difference
 	for i := range claims {
-		claims[i].differences = slices.DeleteFunc(slices.Clone(claims[i].differences), func(d *difference) bool {
-			if i == about || d.pointer != templateGeneration {
+		claims[i].differences = slices.DeleteFunc(slices.Clone(claims[i].differences), func(d *diff.Difference) bool {
+			if i == about || d.Pointer != templateGeneration {
 				return false
 			}
 			counts = append(counts, d)

@@ -4,12 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/argoproj/gitops-engine/pkg/utils/kube/scheme"
 	openapi "github.com/google/gnostic-models/openapiv2"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/controller/openapi/builder"
@@ -19,10 +15,9 @@ import (
 	"k8s.io/kube-openapi/pkg/util/proto"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
 	"github.com/moorpin/moorpin/pkg/object"
 )
-
-const kindExtension = "x-kubernetes-group-version-kind"
 
 // typesOf are the schemas that structured merge needs: those of Kubernetes' own
 // kinds by their names (Argo CD's packages hold the schemas), those of custom kinds
@@ -30,7 +25,7 @@ const kindExtension = "x-kubernetes-group-version-kind"
 // maps by key, lists as a whole.
 func typesOf(s *situation) (*managedfields.GvkParser, error) {
 	definitions := map[string]any{}
-	for kind, name := range builtInTypes() {
+	for kind, name := range kind.BuiltIn() {
 		definitions[name] = named(kind)
 	}
 	for _, kind := range s.customKinds() {
@@ -63,28 +58,8 @@ func typesOf(s *situation) (*managedfields.GvkParser, error) {
 }
 
 // named is a definition that says no more than which kind it is for.
-func named(kind schema.GroupVersionKind) map[string]any {
-	return map[string]any{kindExtension: []any{map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind}}}
-}
-
-// builtInTypes are the names of the schemas of Kubernetes' own kinds.
-var builtInTypes = sync.OnceValue(func() map[schema.GroupVersionKind]string {
-	names := map[schema.GroupVersionKind]string{}
-	for kind, goType := range scheme.Scheme.AllKnownTypes() {
-		if kind.Version == runtime.APIVersionInternal || strings.HasSuffix(kind.Kind, "List") || !holdsMetadata(goType) {
-			continue
-		}
-		name, found := strings.CutPrefix(goType.PkgPath(), "k8s.io/api/")
-		if found {
-			names[kind] = "io.k8s.api." + strings.ReplaceAll(name, "/", ".") + "." + kind.Kind
-		}
-	}
-	return names
-})
-
-func holdsMetadata(goType reflect.Type) bool {
-	_, found := goType.FieldByName("ObjectMeta")
-	return found
+func named(k schema.GroupVersionKind) map[string]any {
+	return map[string]any{kind.Extension: []any{map[string]any{"group": k.Group, "version": k.Version, "kind": k.Kind}}}
 }
 
 // customKinds are the kinds of the two-sided resources that Kubernetes itself does not have.
@@ -96,12 +71,12 @@ func (s *situation) customKinds() []schema.GroupVersionKind {
 			continue
 		}
 		ref := drift.RefOf(r.target)
-		kind := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
-		if _, builtIn := builtInTypes()[kind]; builtIn || seen[kind] {
+		k := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
+		if _, builtIn := kind.BuiltIn()[k]; builtIn || seen[k] {
 			continue
 		}
-		seen[kind] = true
-		kinds = append(kinds, kind)
+		seen[k] = true
+		kinds = append(kinds, k)
 	}
 	return kinds
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -98,7 +99,7 @@ func portion(resources []*resource, most int) [][]*resource {
 	var split [][]*resource
 	start, left := 0, maxPortion
 	for i, r := range resources {
-		left = sizeOf(r.live, max(0, sizeOf(r.target, left)))
+		left = value.SizeLeft(r.live, max(0, value.SizeLeft(r.target, left)))
 		if left <= 0 || i+1-start == most {
 			split = append(split, resources[start:i+1])
 			start, left = i+1, maxPortion

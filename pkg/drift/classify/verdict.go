@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
 // verdict is one sentence about the whole report: how much there is, what is at
@@ -30,20 +31,13 @@ func verdict(report *drift.Report) string {
 	}
 	said := "No difference"
 	if differences > 0 {
-		said = fmt.Sprintf("%s in %s", count(differences, "difference"), count(len(resources), "resource"))
+		said = fmt.Sprintf("%s in %s", words.Plural(differences, "difference"), words.Plural(len(resources), "resource"))
 	}
 	if problems > 0 {
-		said += "; " + count(problems, "problem")
+		said += "; " + words.Plural(problems, "problem")
 	}
 	if hidden > 0 {
-		said += "; " + count(hidden, "field") + " hidden from Argo CD"
+		said += "; " + words.Plural(hidden, "field") + " hidden from Argo CD"
 	}
-	return said + ": " + strings.Join(unique(mechanisms), ", ") + ". " + outlook(report)
-}
-
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
+	return said + ": " + strings.Join(words.Unique(mechanisms), ", ") + ". " + outlook(report)
 }

@@ -1,13 +1,70 @@
-package classify
+package jq
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/util/argo/normalizers"
 	"github.com/itchyny/gojq"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+	"github.com/moorpin/moorpin/pkg/object"
 )
+
+// Limits of what a guarded classification runs of somebody else's ignore rules.
+const (
+	// guardedTime is how long one jq path may take on one object; Argo CD allows ten
+	// times as much.
+	guardedTime = normalizers.DefaultJQExecutionTimeout / 10
+	// GuardedTotal is how long trying all jq paths may take.
+	GuardedTotal = 2 * normalizers.DefaultJQExecutionTimeout
+	// GuardedRules is how many pointers and paths all rules together may have.
+	GuardedRules = 1000
+	// guardedPattern bounds the group and kind of a rule, which may be a pattern.
+	guardedPattern, guardedWildcards = 128, 4
+	// GuardedObject is from which size on, in bytes, no jq path runs on an object. The
+	// API server stores none that large.
+	GuardedObject = 3 << 20
+)
+
+// TryOnce runs a deletion once and says why it must not run again, or "".
+func TryOnce(ctx context.Context, code *gojq.Code, document object.Object) string {
+	if document == nil {
+		return ""
+	}
+	if value.SizeLeft(document, GuardedObject) < 0 {
+		return "it does not run on objects of more than 3 MiB, tried"
+	}
+	if ctx.Err() != nil {
+		return "the jq paths take too long in all, tried"
+	}
+	once, cancel := context.WithTimeout(ctx, guardedTime)
+	defer cancel()
+	if _, _ = code.RunWithContext(once, Numbers(document)).Next(); once.Err() != nil {
+		return fmt.Sprintf("it takes longer than %v", guardedTime)
+	}
+	return ""
+}
+
+// UnsafePattern says why a pattern of a group and kind must not be matched, or "".
+func UnsafePattern(patterns ...string) string {
+	for _, pattern := range patterns {
+		wildcards := 0
+		for _, r := range pattern {
+			if strings.ContainsRune("*?[{", r) {
+				wildcards++
+			}
+		}
+		if len(pattern) > guardedPattern || wildcards > guardedWildcards {
+			return fmt.Sprintf("a pattern may have %d bytes and %d wildcards", guardedPattern, guardedWildcards)
+		}
+	}
+	return ""
+}
 
 const (
 	// maxJQ is how long a guarded jq path may be, in bytes.
@@ -39,22 +96,22 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// jqWorry says why a jq path must not run, or "". One that cannot be parsed is left
+// Unsafe says why a jq path must not run, or "". One that cannot be parsed is left
 // to those who run it.
-func jqWorry(path string) string {
+func Unsafe(path string) string {
 	if len(path) > maxJQ {
 		return fmt.Sprintf("it has more than %d bytes", maxJQ)
 	}
-	query, err := parseJQ("del(" + path + ")")
+	query, err := parse("del(" + path + ")")
 	if err != nil {
 		return ""
 	}
-	c := &jqCheck{growth: 1}
+	c := &check{growth: 1}
 	c.query(query)
 	return c.why
 }
 
-func parseJQ(expression string) (query *gojq.Query, err error) {
+func parse(expression string) (query *gojq.Query, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			query, err = nil, fmt.Errorf("read the jq path: %v", cause)
@@ -63,8 +120,8 @@ func parseJQ(expression string) (query *gojq.Query, err error) {
 	return gojq.Parse(expression) //nolint:wrapcheck // the caller says what it means
 }
 
-// jqCheck walks an expression.
-type jqCheck struct {
+// check walks an expression.
+type check struct {
 	// growth is by how much the parts that build values may make one larger.
 	growth int
 	// commas are those met so far.
@@ -73,26 +130,26 @@ type jqCheck struct {
 }
 
 // grow notes that a part makes something times as large.
-func (c *jqCheck) grow(times int) {
+func (c *check) grow(times int) {
 	if c.growth *= times; c.growth > maxGrowth {
 		c.growth = maxGrowth
 		c.refusef("it builds large values: a path only has to select")
 	}
 }
 
-func (c *jqCheck) refusef(format string, args ...any) {
+func (c *check) refusef(format string, args ...any) {
 	if c.why == "" {
 		c.why = fmt.Sprintf(format, args...)
 	}
 }
 
-func (c *jqCheck) queries(queries ...*gojq.Query) {
+func (c *check) queries(queries ...*gojq.Query) {
 	for _, q := range queries {
 		c.query(q)
 	}
 }
 
-func (c *jqCheck) query(q *gojq.Query) {
+func (c *check) query(q *gojq.Query) {
 	if q == nil || c.why != "" {
 		return
 	}
@@ -117,7 +174,7 @@ func (c *jqCheck) query(q *gojq.Query) {
 	c.queries(q.Left, q.Right)
 }
 
-func (c *jqCheck) term(t *gojq.Term) {
+func (c *check) term(t *gojq.Term) {
 	if t == nil || c.why != "" {
 		return
 	}
@@ -162,14 +219,14 @@ func (c *jqCheck) term(t *gojq.Term) {
 	}
 }
 
-func (c *jqCheck) object(o *gojq.Object) {
+func (c *check) object(o *gojq.Object) {
 	for _, pair := range o.KeyVals {
 		c.text(pair.KeyString)
 		c.queries(pair.KeyQuery, pair.Val)
 	}
 }
 
-func (c *jqCheck) index(i *gojq.Index) {
+func (c *check) index(i *gojq.Index) {
 	if i == nil {
 		return
 	}
@@ -178,7 +235,7 @@ func (c *jqCheck) index(i *gojq.Index) {
 }
 
 // text checks what is put into a text.
-func (c *jqCheck) text(s *gojq.String) {
+func (c *check) text(s *gojq.String) {
 	if s == nil {
 		return
 	}
@@ -188,7 +245,7 @@ func (c *jqCheck) text(s *gojq.String) {
 	c.queries(s.Queries...)
 }
 
-func (c *jqCheck) call(name string, args []*gojq.Query) {
+func (c *check) call(name string, args []*gojq.Query) {
 	switch {
 	case strings.HasPrefix(name, "$"):
 	case matching[name]:
@@ -218,7 +275,7 @@ func plainPattern(q *gojq.Query) bool {
 	times := 1
 	for _, count := range counted.FindAllStringSubmatch(q.Term.Str.Str, -1) {
 		for _, spelled := range count[1:] {
-			n, err := strconv.Atoi(first(spelled, "1"))
+			n, err := strconv.Atoi(words.First(spelled, "1"))
 			if times *= max(1, n); err != nil || times > maxRegexp {
 				return false
 			}

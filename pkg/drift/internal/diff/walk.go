@@ -1,4 +1,4 @@
-package classify
+package diff
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -23,12 +24,13 @@ const (
 	maxForced = 8
 )
 
-// allowance is what is left of the limits. The resources of a snapshot share one; of
+// Allowance is what is left of the limits. The resources of a snapshot share one; of
 // what lies beyond it, it is chance which of the resources compared at once has it.
-type allowance struct{ fields, bytes atomic.Int64 }
+type Allowance struct{ fields, bytes atomic.Int64 }
 
-func newAllowance() *allowance {
-	left := &allowance{}
+// NewAllowance is that of one report.
+func NewAllowance() *Allowance {
+	left := &Allowance{}
 	left.fields.Store(maxDifferences)
 	left.bytes.Store(maxSpelled)
 	return left
@@ -36,17 +38,17 @@ func newAllowance() *allowance {
 
 // take counts a number of differences and their bytes, negative ones to give back,
 // and reports whether the limits hold.
-func (a *allowance) take(fields, bytes int) bool {
+func (a *Allowance) take(fields, bytes int) bool {
 	left := a.fields.Add(int64(-fields))
 	return a.bytes.Add(int64(-bytes)) >= 0 && left >= 0
 }
 
-// differences are the smallest nodes that differ between two documents, in the
+// Between are the smallest nodes that differ between two documents, in the
 // order of a reader: an item of a list by its index in live, or in target where
 // live lacks it. Setting each to its target value turns live into target. What
 // exceeds the allowance is one difference of the field that holds it. The error says
 // that even those are too many, or that the context ended.
-func differences(ctx context.Context, left *allowance, live, target object.Object) ([]*difference, error) {
+func Between(ctx context.Context, left *Allowance, live, target object.Object) ([]*Difference, error) {
 	w := &walk{ctx: ctx, left: left}
 	w.maps(nil, live, target)
 	if err := ctx.Err(); err != nil {
@@ -58,7 +60,7 @@ func differences(ctx context.Context, left *allowance, live, target object.Objec
 	for i, d := range w.found {
 		w.places[i].spell(d)
 	}
-	slices.SortFunc(w.found, func(a, b *difference) int { return fieldpath.Compare(a.pointer, b.pointer) })
+	slices.SortFunc(w.found, func(a, b *Difference) int { return fieldpath.Compare(a.Pointer, b.Pointer) })
 	return w.found, nil
 }
 
@@ -100,13 +102,13 @@ func (p *place) weight() int {
 }
 
 // spell names the place in a difference; equal pointers are one text.
-func (p *place) spell(d *difference) {
-	d.pointer = fieldpath.Pointer(p.append(nil, false))
-	d.targetPointer = d.pointer
+func (p *place) spell(d *Difference) {
+	d.Pointer = fieldpath.Pointer(p.append(nil, false))
+	d.TargetPointer = d.Pointer
 	if p.shifted {
-		d.targetPointer = fieldpath.Pointer(p.append(nil, true))
+		d.TargetPointer = fieldpath.Pointer(p.append(nil, true))
 	}
-	d.steps = d.pointer.Steps()
+	d.Steps = d.Pointer.Steps()
 }
 
 func (p *place) append(text []byte, target bool) []byte {
@@ -125,8 +127,8 @@ func (p *place) append(text []byte, target bool) []byte {
 // walk collects differences.
 type walk struct {
 	ctx    context.Context
-	left   *allowance
-	found  []*difference
+	left   *Allowance
+	found  []*Difference
 	places []*place
 	// full tells that the last difference exceeds the allowance, so that the field
 	// that holds it takes its place.
@@ -136,7 +138,7 @@ type walk struct {
 	asked int
 }
 
-func (w *walk) add(p *place, d *difference) {
+func (w *walk) add(p *place, d *Difference) {
 	w.found, w.places = append(w.found, d), append(w.places, p)
 	w.full = !w.left.take(1, p.weight())
 	if w.full && p.depth == 1 {
@@ -171,7 +173,7 @@ func (w *walk) values(p *place, live, target any) {
 			return
 		}
 	}
-	w.add(p, &difference{live: live, target: target, inLive: true, inTarget: true})
+	w.add(p, &Difference{Live: live, Target: target, InLive: true, InTarget: true})
 }
 
 // fold makes one difference of all that were found below a place, where they are
@@ -185,18 +187,18 @@ func (w *walk) fold(p *place, start int, live, target any) {
 	}
 	clear(w.found[start:])
 	w.found, w.places = w.found[:start], w.places[:start]
-	w.add(p, &difference{live: live, target: target, inLive: true, inTarget: true, folded: true})
+	w.add(p, &Difference{Live: live, Target: target, InLive: true, InTarget: true, Folded: true})
 }
 
 func (w *walk) maps(p *place, live, target map[string]any) {
 	for _, name := range w.names(live) {
-		value := live[name]
+		v := live[name]
 		wanted, found := target[name]
 		switch {
 		case !found:
-			w.add(p.key(name), &difference{live: value, inLive: true})
-		case nested(value) && nested(wanted), !equal(value, wanted):
-			w.values(p.key(name), value, wanted)
+			w.add(p.key(name), &Difference{Live: v, InLive: true})
+		case value.Nested(v) && value.Nested(wanted), !value.Equal(v, wanted):
+			w.values(p.key(name), v, wanted)
 		}
 		if w.stopped() {
 			return
@@ -204,7 +206,7 @@ func (w *walk) maps(p *place, live, target map[string]any) {
 	}
 	for _, name := range w.names(target) {
 		if _, found := live[name]; !found {
-			w.add(p.key(name), &difference{target: target[name], inTarget: true})
+			w.add(p.key(name), &Difference{Target: target[name], InTarget: true})
 		}
 		if w.stopped() {
 			return
@@ -229,9 +231,9 @@ func (w *walk) lists(p *place, live, target []any) {
 	for _, pair := range align(live, target) {
 		switch {
 		case pair.target < 0:
-			w.add(p.index(pair.live, pair.live), &difference{live: live[pair.live], inLive: true})
+			w.add(p.index(pair.live, pair.live), &Difference{Live: live[pair.live], InLive: true})
 		case pair.live < 0:
-			w.add(p.index(pair.target, pair.target), &difference{target: target[pair.target], inTarget: true})
+			w.add(p.index(pair.target, pair.target), &Difference{Target: target[pair.target], InTarget: true})
 		default:
 			w.items(p, pair, live[pair.live], target[pair.target])
 		}
@@ -243,7 +245,7 @@ func (w *walk) lists(p *place, live, target []any) {
 
 // items compares two items of lists.
 func (w *walk) items(p *place, at pair, live, target any) {
-	if nested(live) && nested(target) || !equal(live, target) {
+	if value.Nested(live) && value.Nested(target) || !value.Equal(live, target) {
 		w.values(p.index(at.live, at.target), live, target)
 	}
 }

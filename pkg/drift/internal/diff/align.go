@@ -1,6 +1,10 @@
-package classify
+package diff
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+)
 
 // pair is an item of two lists: of both, or -1 for the list that lacks it.
 type pair struct{ live, target int }
@@ -32,14 +36,14 @@ var identities = [][]string{
 // by what is the same in both.
 func align(live, target []any) []pair {
 	a, b, named := tokens(live, target)
-	if len(live) == len(target) && (!named || sameTokens(a, b)) {
+	if len(live) == len(target) && (!named || SameTokens(a, b)) {
 		return byPlace(len(live), len(target))
 	}
 	pairs, ok := common(a, b)
 	if !ok {
 		return byPlace(len(live), len(target))
 	}
-	return settle(pairs, named, len(live), len(target))
+	return rejoin(pairs, named, len(live), len(target))
 }
 
 // byPlace pairs items of the same index.
@@ -69,7 +73,7 @@ func tokens(live, target []any) (a, b []string, named bool) {
 	if len(live) == len(target) {
 		return nil, nil, false
 	}
-	return spell(live), spell(target), false
+	return Spell(live), Spell(target), false
 }
 
 // identify spells the identity of every item, or returns nil when one lacks it or two share it.
@@ -77,17 +81,9 @@ func identify(items []any, names []string) []string {
 	spelled := make([]string, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for _, item := range items {
-		m, ok := item.(map[string]any)
+		token, ok := identity(item, names)
 		if !ok {
 			return nil
-		}
-		value, found := m[names[0]]
-		if !found {
-			return nil
-		}
-		token := canonical(value)
-		if len(names) > 1 {
-			token += canonical(m[names[1]])
 		}
 		if seen[token] {
 			return nil
@@ -98,16 +94,17 @@ func identify(items []any, names []string) []string {
 	return spelled
 }
 
-func spell(items []any) []string {
+// Spell writes every item out, so that equal ones are the same text.
+func Spell(items []any) []string {
 	spelled := make([]string, len(items))
 	for i, item := range items {
-		spelled[i] = canonical(item)
+		spelled[i] = value.Canonical(item)
 	}
 	return spelled
 }
 
-// sameTokens reports whether one list is the other in any order.
-func sameTokens(a, b []string) bool {
+// SameTokens reports whether one list is the other in any order.
+func SameTokens(a, b []string) bool {
 	counts := make(map[string]int, len(a))
 	for _, token := range a {
 		counts[token]++
@@ -174,11 +171,11 @@ func middle(x, y []string, offset int) []pair {
 	return pairs
 }
 
-// settle joins, in each stretch without a common item, what took one another's
+// rejoin joins, in each stretch without a common item, what took one another's
 // place: items without identity in their order, items with one where the index is
 // the same. No two differences may have the same pointer: lists in which they would
 // are paired by place.
-func settle(pairs []pair, named bool, live, target int) []pair {
+func rejoin(pairs []pair, named bool, live, target int) []pair {
 	var settled []pair
 	taken := map[int]bool{}
 	for start := 0; start < len(pairs); {

@@ -1,4 +1,4 @@
-package classify
+package snippet
 
 import (
 	"encoding/json"
@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// jqPath is the path as a jq expression that can be deleted: items are selected by
+// JQPath is the path as a jq expression that can be deleted: items are selected by
 // their identity, and a list that an object lacks is no error.
-func jqPath(path []pathStep) string {
+func JQPath(path []Step) string {
 	var expression strings.Builder
 	for _, step := range path {
 		switch {
-		case !step.item:
-			expression.WriteString(jqStep(step.field, expression.Len() == 0))
-		case step.identity == nil:
-			expression.WriteString("[" + strconv.Itoa(step.index) + "]")
+		case !step.Item:
+			expression.WriteString(jqStep(step.Field, expression.Len() == 0))
+		case step.Identity == nil:
+			expression.WriteString("[" + strconv.Itoa(step.Index) + "]")
 		default:
 			expression.WriteString("[]? | select(")
-			for i, key := range step.identity {
+			for i, key := range step.Identity {
 				if i > 0 {
 					expression.WriteString(" and ")
 				}
-				expression.WriteString(jqStep(key.name, true) + " == " + jsonText(key.value))
+				expression.WriteString(jqStep(key.Name, true) + " == " + JSON(key.Value))
 			}
 			expression.WriteString(") | ")
 		}
@@ -37,9 +37,9 @@ func jqStep(name string, first bool) string {
 		return "." + name
 	}
 	if first {
-		return ".[" + jsonText(name) + "]"
+		return ".[" + JSON(name) + "]"
 	}
-	return "[" + jsonText(name) + "]"
+	return "[" + JSON(name) + "]"
 }
 
 // jqWords cannot be trusted to follow a dot in every version of jq.
@@ -55,8 +55,8 @@ func plainJQName(name string) bool {
 	return name != "" && !slices.Contains(jqWords, name)
 }
 
-// jsonText is a value as JSON in one line.
-func jsonText(value any) string {
+// JSON is a value as JSON in one line.
+func JSON(value any) string {
 	var text strings.Builder
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

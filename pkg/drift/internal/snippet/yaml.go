@@ -1,4 +1,4 @@
-package classify
+package snippet
 
 import (
 	"cmp"
@@ -14,13 +14,13 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 )
 
-// change is one edit of a manifest: a value set at the path, or what is there removed.
-type change struct {
-	path   []pathStep
-	value  any
-	remove bool
-	// hide keeps the value out of what people read.
-	hide bool
+// Change is one edit of a manifest: a value set at the path, or what is there removed.
+type Change struct {
+	Path   []Step
+	Value  any
+	Remove bool
+	// Hide keeps the value out of what people read.
+	Hide bool
 }
 
 // branch is a node of the part of a manifest that an edit is about.
@@ -35,23 +35,23 @@ type branch struct {
 
 // branchItem is a list item with the fields that identify it.
 type branchItem struct {
-	step pathStep
+	step Step
 	node *branch
 }
 
-// fragment spells the edit as the part of the manifest that it is about: the
+// Fragment spells the edit as the part of the manifest that it is about: the
 // object's name, then every path with what is set there. What is to be removed
 // stands as a comment, so that the text stays YAML that says nothing wrong.
-func fragment(ref drift.ResourceRef, apiVersion string, changes []change) string {
+func Fragment(ref drift.ResourceRef, apiVersion string, changes []Change) string {
 	root := &branch{}
-	root.set([]pathStep{{field: "apiVersion"}}, change{value: apiVersion})
-	root.set([]pathStep{{field: "kind"}}, change{value: ref.Kind})
-	root.set([]pathStep{{field: "metadata"}, {field: "name"}}, change{value: ref.Name})
+	root.set([]Step{{Field: "apiVersion"}}, Change{Value: apiVersion})
+	root.set([]Step{{Field: "kind"}}, Change{Value: ref.Kind})
+	root.set([]Step{{Field: "metadata"}, {Field: "name"}}, Change{Value: ref.Name})
 	if ref.Namespace != "" {
-		root.set([]pathStep{{field: "metadata"}, {field: "namespace"}}, change{value: ref.Namespace})
+		root.set([]Step{{Field: "metadata"}, {Field: "namespace"}}, Change{Value: ref.Namespace})
 	}
 	for _, c := range changes {
-		root.set(c.path, c)
+		root.set(c.Path, c)
 	}
 	var out strings.Builder
 	root.write(&out, "")
@@ -59,32 +59,32 @@ func fragment(ref drift.ResourceRef, apiVersion string, changes []change) string
 }
 
 // set puts a change into the tree.
-func (b *branch) set(path []pathStep, c change) {
+func (b *branch) set(path []Step, c Change) {
 	if len(path) == 0 {
-		b.leaf, b.remove, b.hide, b.value = true, c.remove, c.hide, c.value
+		b.leaf, b.remove, b.hide, b.value = true, c.Remove, c.Hide, c.Value
 		return
 	}
 	step := path[0]
-	if step.item {
+	if step.Item {
 		b.item(step).set(path[1:], c)
 		return
 	}
-	next, found := b.fields[step.field]
+	next, found := b.fields[step.Field]
 	if !found {
 		next = &branch{}
 		if b.fields == nil {
 			b.fields = map[string]*branch{}
 		}
-		b.fields[step.field] = next
-		b.order = append(b.order, step.field)
+		b.fields[step.Field] = next
+		b.order = append(b.order, step.Field)
 	}
 	next.set(path[1:], c)
 }
 
 // item returns the node of a list item. Changes come in the order of their paths,
 // so that an item that was there before is the last one.
-func (b *branch) item(step pathStep) *branch {
-	if n := len(b.items); n > 0 && b.items[n-1].step.index == step.index && b.items[n-1].step.inGit == step.inGit {
+func (b *branch) item(step Step) *branch {
+	if n := len(b.items); n > 0 && b.items[n-1].step.Index == step.Index && b.items[n-1].step.InGit == step.InGit {
 		return b.items[n-1].node
 	}
 	added := &branchItem{step: step, node: &branch{}}
@@ -99,11 +99,11 @@ func (b *branch) write(out *strings.Builder, indent string) {
 		key := indent + yamlKey(name)
 		switch {
 		case node.leaf && node.remove:
-			out.WriteString(indent + "# remove:\n" + commented(indent, keyed(yamlKey(name), node.shown(), "")))
+			out.WriteString(indent + "# remove:\n" + Commented(indent, Keyed(yamlKey(name), node.shown(), "")))
 		case node.leaf && node.hide:
-			out.WriteString(commented(indent, yamlKey(name)+" the value, which is not shown here"))
+			out.WriteString(Commented(indent, yamlKey(name)+" the value, which is not shown here"))
 		case node.leaf:
-			out.WriteString(keyed(key, node.value, indent))
+			out.WriteString(Keyed(key, node.value, indent))
 		default:
 			out.WriteString(key + "\n")
 			node.write(out, indent+"  ")
@@ -126,28 +126,28 @@ func (b *branch) shown() any {
 func (i *branchItem) write(out *strings.Builder, indent string) {
 	switch {
 	case i.node.leaf && i.node.remove:
-		out.WriteString(indent + "# remove:\n" + commented(indent, listed(i.node.shown())))
+		out.WriteString(indent + "# remove:\n" + Commented(indent, listed(i.node.shown())))
 		return
 	case i.node.leaf:
 		out.WriteString(indented(listed(i.node.value), indent))
 		return
 	}
 	var body strings.Builder
-	for _, key := range i.step.identity {
-		if _, changed := i.node.fields[key.name]; !changed {
-			body.WriteString(keyed(yamlKey(key.name), key.value, ""))
+	for _, key := range i.step.Identity {
+		if _, changed := i.node.fields[key.Name]; !changed {
+			body.WriteString(Keyed(yamlKey(key.Name), key.Value, ""))
 		}
 	}
 	i.node.write(&body, "")
 	lead := ""
-	if i.step.identity == nil {
-		lead = indent + "# item " + strconv.Itoa(i.step.index) + " of the list, counted from 0:\n"
+	if i.step.Identity == nil {
+		lead = indent + "# item " + strconv.Itoa(i.step.Index) + " of the list, counted from 0:\n"
 	}
-	out.WriteString(lead + dashed(body.String(), indent))
+	out.WriteString(lead + Dashed(body.String(), indent))
 }
 
-// dashed makes the lines a list item. A leading comment keeps its place.
-func dashed(body, indent string) string {
+// Dashed makes the lines a list item. A leading comment keeps its place.
+func Dashed(body, indent string) string {
 	if strings.HasPrefix(body, "#") || body == "" {
 		return indent + "-\n" + indented(body, indent+"  ")
 	}
@@ -159,29 +159,29 @@ func listed(value any) string {
 	switch value := value.(type) {
 	case map[string]any:
 		if len(value) > 0 {
-			return dashed(block(value), "")
+			return Dashed(Block(value), "")
 		}
 	case []any:
 		if len(value) > 0 {
-			return dashed(block(value), "")
+			return Dashed(Block(value), "")
 		}
 	}
-	return "- " + strings.TrimPrefix(keyed("", value, ""), " ")
+	return "- " + strings.TrimPrefix(Keyed("", value, ""), " ")
 }
 
-// keyed is a key, which ends with a colon, and its value.
-func keyed(key string, value any, indent string) string {
+// Keyed is a key, which ends with a colon, and its value.
+func Keyed(key string, value any, indent string) string {
 	switch typed := value.(type) {
 	case map[string]any:
 		if len(typed) > 0 {
-			return key + "\n" + indented(block(value), indent+"  ")
+			return key + "\n" + indented(Block(value), indent+"  ")
 		}
 	case []any:
 		if len(typed) > 0 {
-			return key + "\n" + indented(block(value), indent+"  ")
+			return key + "\n" + indented(Block(value), indent+"  ")
 		}
 	}
-	scalar := yamlScalar(value)
+	scalar := YamlScalar(value)
 	head, rest, several := strings.Cut(scalar, "\n")
 	if !several {
 		return key + " " + head + "\n"
@@ -189,13 +189,13 @@ func keyed(key string, value any, indent string) string {
 	return key + " " + head + "\n" + indented(rest+"\n", indent)
 }
 
-// block is a map or a list with its keys sorted, at no indentation.
-func block(value any) string {
+// Block is a map or a list with its keys sorted, at no indentation.
+func Block(value any) string {
 	var out strings.Builder
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			out.WriteString(keyed(yamlKey(name), value[name], ""))
+			out.WriteString(Keyed(yamlKey(name), value[name], ""))
 		}
 	case []any:
 		for _, item := range value {
@@ -215,9 +215,9 @@ var yamlWords = map[string]bool{
 	"n": true, "no": true, "off": true, "false": true, "f": true, "null": true, "nan": true, "inf": true,
 }
 
-// yamlScalar spells text, a number, a boolean, null or something empty. A text of
+// YamlScalar spells text, a number, a boolean, null or something empty. A text of
 // several lines keeps them, indented by two.
-func yamlScalar(value any) string {
+func YamlScalar(value any) string {
 	switch value := value.(type) {
 	case nil:
 		return "null"
@@ -274,22 +274,23 @@ func indented(lines, indent string) string {
 	return out.String()
 }
 
-// commented makes the lines comments. Whatever some reader takes for the end of a
+// Commented makes the lines comments. Whatever some reader takes for the end of a
 // line ends the line, so that nothing of the text escapes the comment.
-func commented(indent, lines string) string {
+func Commented(indent, lines string) string {
 	var out strings.Builder
-	for line := range strings.FieldsFuncSeq(lines, isLineEnd) {
-		out.WriteString(indent + "# " + strings.Map(printable, line) + "\n")
+	for line := range strings.FieldsFuncSeq(lines, IsLineEnd) {
+		out.WriteString(indent + "# " + strings.Map(Printable, line) + "\n")
 	}
 	return out.String()
 }
 
-func isLineEnd(r rune) bool {
+// IsLineEnd reports whether a character ends a line for one of the readers of YAML.
+func IsLineEnd(r rune) bool {
 	return slices.Contains([]rune{'\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029'}, r)
 }
 
-// printable leaves out what neither YAML nor a terminal takes well.
-func printable(r rune) rune {
+// Printable leaves out what neither YAML nor a terminal takes well.
+func Printable(r rune) rune {
 	if r == '\t' {
 		return ' '
 	}
@@ -299,11 +300,11 @@ func printable(r rune) rune {
 	return r
 }
 
-// sortChanges orders changes by their paths.
-func sortChanges(changes []change) {
-	slices.SortStableFunc(changes, func(a, b change) int {
-		return slices.CompareFunc(a.path, b.path, func(x, y pathStep) int {
-			return cmp.Or(cmp.Compare(x.field, y.field), cmp.Compare(x.index, y.index), cmp.Compare(x.inGit, y.inGit))
+// SortChanges orders changes by their paths.
+func SortChanges(changes []Change) {
+	slices.SortStableFunc(changes, func(a, b Change) int {
+		return slices.CompareFunc(a.Path, b.Path, func(x, y Step) int {
+			return cmp.Or(cmp.Compare(x.Field, y.Field), cmp.Compare(x.Index, y.Index), cmp.Compare(x.InGit, y.InGit))
 		})
 	})
 }

@@ -1,4 +1,10 @@
-package classify
+// Package owners reads from managedFields who wrote a live object, field by field, and
+// tells which part a manager plays: Argo CD, a person's tool, another applier of whole
+// manifests, or a controller.
+//
+// "kubectl-edit" is a person, "helm" an applier, "kube-controller-manager" a controller.
+// What is malformed in managedFields says nothing.
+package owners
 
 import (
 	"slices"
@@ -8,22 +14,23 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
-// ownership says who owns which field of a live object, read from its managedFields.
-type ownership struct {
-	entries []drift.Owner
-	// exact are the owners of a field itself, within those of anything below it:
+// Ownership says who owns which field of a live object, read from its managedFields.
+type Ownership struct {
+	Entries []drift.Owner
+	// Exact are the owners of a field itself, Within those of anything below it:
 	// sets of entries, one bit each.
-	exact, within map[fieldpath.Pointer]ownerSet
-	// whole are fields owned together with everything below them, such as atomic lists.
-	whole map[fieldpath.Pointer]ownerSet
+	Exact, Within map[fieldpath.Pointer]OwnerSet
+	// Whole are fields owned together with everything below them, such as atomic lists.
+	Whole map[fieldpath.Pointer]OwnerSet
 }
 
-// ownerSet is a set of entries of managedFields.
-type ownerSet uint64
+// OwnerSet is a set of entries of managedFields.
+type OwnerSet uint64
 
 // writtenAsText is how managedFields name what a server-side apply gives as text to a
 // Secret, whose live object has it as data.
@@ -32,27 +39,31 @@ const writtenAsText = "f:stringData"
 // maxOwners is how many entries are told apart; the API server itself keeps fewer.
 const maxOwners = 64
 
-// ownersOf reads managedFields. What is malformed in them says nothing.
-func ownersOf(live object.Object) *ownership {
-	o := &ownership{exact: map[fieldpath.Pointer]ownerSet{}, within: map[fieldpath.Pointer]ownerSet{}, whole: map[fieldpath.Pointer]ownerSet{}}
+// Of reads managedFields. What is malformed in them says nothing.
+func Of(live object.Object) *Ownership {
+	o := &Ownership{Exact: map[fieldpath.Pointer]OwnerSet{}, Within: map[fieldpath.Pointer]OwnerSet{}, Whole: map[fieldpath.Pointer]OwnerSet{}}
 	for _, item := range object.List(live, "metadata", "managedFields") {
 		tree := object.Map(item, "fieldsV1")
-		if tree == nil || len(o.entries) == maxOwners {
+		if tree == nil || len(o.Entries) == maxOwners {
 			continue
 		}
-		owner := drift.Owner{Manager: object.Text(item, "manager"), Operation: object.Text(item, "operation"), Subresource: object.Text(item, "subresource"), Time: object.Text(item, "time")}
-		o.entries = append(o.entries, owner)
-		o.walk("", tree, live, 1<<(len(o.entries)-1))
+		o.Entries = append(o.Entries, entry(item))
+		o.walk("", tree, live, 1<<(len(o.Entries)-1))
 	}
 	return o
 }
 
+// entry reads whose an entry of managedFields is.
+func entry(item any) drift.Owner {
+	return drift.Owner{Manager: object.Text(item, "manager"), Operation: object.Text(item, "operation"), Subresource: object.Text(item, "subresource"), Time: object.Text(item, "time")}
+}
+
 // walk follows one entry's tree along the live value that it speaks of, and
 // reports whether the entry owns anything there.
-func (o *ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value any, who ownerSet) {
+func (o *Ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value any, who OwnerSet) {
 	if len(tree) == 0 {
-		o.exact[pointer] |= who
-		o.whole[pointer] |= who
+		o.Exact[pointer] |= who
+		o.Whole[pointer] |= who
 		return
 	}
 	var items map[string]map[string]int
@@ -61,11 +72,11 @@ func (o *ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value a
 		switch {
 		case step == writtenAsText && pointer == "":
 			if content, ok := object.At(value, "data"); ok {
-				o.within[pointer] |= who
+				o.Within[pointer] |= who
 				o.walk(pointer.Key("data"), next, content, who)
 			}
 		case step == ".":
-			o.exact[pointer] |= who
+			o.Exact[pointer] |= who
 		case strings.HasPrefix(step, "f:"):
 			holder, ok := value.(map[string]any)
 			if !ok {
@@ -73,7 +84,7 @@ func (o *ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value a
 			}
 			name := step[2:]
 			if child, found := holder[name]; found {
-				o.within[pointer] |= who
+				o.Within[pointer] |= who
 				o.walk(pointer.Key(name), next, child, who)
 			}
 		default:
@@ -85,7 +96,7 @@ func (o *ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value a
 				items = map[string]map[string]int{}
 			}
 			if i, found := item(holder, step, items); found {
-				o.within[pointer] |= who
+				o.Within[pointer] |= who
 				o.walk(pointer.Index(i), next, holder[i], who)
 			}
 		}
@@ -129,7 +140,7 @@ func byNames(items []any, names []string, indexed map[string]map[string]int) map
 	index := make(map[string]int, len(items))
 	for i, item := range slices.Backward(items) {
 		if names == nil {
-			index[canonical(item)] = i
+			index[value.Canonical(item)] = i
 		} else if m, ok := item.(map[string]any); ok {
 			index[keyOfItem(m, names)] = i
 		}
@@ -141,30 +152,30 @@ func byNames(items []any, names []string, indexed map[string]map[string]int) map
 func keyOfItem(item map[string]any, names []string) string {
 	var key strings.Builder
 	for _, name := range names {
-		key.WriteString(canonical(item[name]))
+		key.WriteString(value.Canonical(item[name]))
 		key.WriteByte(0)
 	}
 	return key.String()
 }
 
 func respell(text string) string {
-	var value any
-	if kjson.Unmarshal([]byte(text), &value) != nil {
+	var v any
+	if kjson.Unmarshal([]byte(text), &v) != nil {
 		return text
 	}
-	return canonical(value)
+	return value.Canonical(v)
 }
 
-// at returns the owners of the field: those of the field itself or of anything
+// At returns the owners of the field: those of the field itself or of anything
 // below it, else those of the nearest field above that is owned as a whole.
-func (o *ownership) at(pointer fieldpath.Pointer) []drift.Owner {
-	set := o.exact[pointer] | o.within[pointer]
+func (o *Ownership) At(pointer fieldpath.Pointer) []drift.Owner {
+	set := o.Exact[pointer] | o.Within[pointer]
 	for p := pointer; set == 0 && p != ""; {
 		p = p.Parent()
-		set = o.whole[p]
+		set = o.Whole[p]
 	}
 	var owners []drift.Owner
-	for i, owner := range o.entries {
+	for i, owner := range o.Entries {
 		if set&(1<<i) != 0 {
 			owners = append(owners, owner)
 		}
@@ -172,8 +183,8 @@ func (o *ownership) at(pointer fieldpath.Pointer) []drift.Owner {
 	return owners
 }
 
-// newest returns the owner that wrote last; entries without a time are the oldest.
-func newest(owners []drift.Owner) (drift.Owner, bool) {
+// Newest returns the owner that wrote last; entries without a time are the oldest.
+func Newest(owners []drift.Owner) (drift.Owner, bool) {
 	if len(owners) == 0 {
 		return drift.Owner{}, false
 	}
