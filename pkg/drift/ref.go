@@ -26,4 +26,5 @@ func (ref ResourceRef) Words() string {
 // Key finds a resource without regard to its version.
 type Key struct{ Group, Kind, Namespace, Name string }
 
+// KeyOf is the key of a reference.
 func KeyOf(ref ResourceRef) Key { return Key{ref.Group, ref.Kind, ref.Namespace, ref.Name} }

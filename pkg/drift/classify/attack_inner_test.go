@@ -7,6 +7,8 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -19,12 +21,12 @@ func TestRulesEndWithTheContext(t *testing.T) {
 	}
 	cancel()
 	asked := 0
-	rules := []applicationRule{{drift.None, func(*situation) []claim { asked++; return nil }}}
-	if s.ask(rules); asked != 0 {
+	rules := []rule.Application{{Mechanism: drift.None, Match: func(*state.Application) []rule.Answer { asked++; return nil }}}
+	if ask(s, rules); asked != 0 {
 		t.Error("a rule about the Application was asked after the end of the context")
 	}
-	r := &resource{situation: s, differences: []*diff.Difference{{Pointer: "/data/a", Steps: []string{"data", "a"}}}}
-	each(drift.ManualEdit, func(*resource, *diff.Difference) (claim, bool) { asked++; return claim{}, false })(r, r.differences)
+	r := &state.Resource{Application: s, Differences: []*diff.Difference{{Pointer: "/data/a", Steps: []string{"data", "a"}}}}
+	rule.Each(drift.ManualEdit, func(*state.Resource, *diff.Difference) (rule.Answer, bool) { asked++; return rule.Answer{}, false })(r, r.Differences)
 	if asked != 0 {
 		t.Error("a difference was looked at after the end of the context")
 	}

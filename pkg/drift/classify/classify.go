@@ -3,15 +3,17 @@ package classify
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -30,88 +32,77 @@ type Options struct {
 // says which part of the snapshot cannot be read. Whatever the objects look like, there
 // is a report.
 func Classify(ctx context.Context, snapshot *drift.Snapshot, options Options) (report *drift.Report, err error) {
-	defer catch(&err)
+	defer state.Catch(&err)
 	s, err := arranged(ctx, snapshot, options)
 	if err != nil {
 		return nil, err
 	}
-	explained := s.explain()
+	explained := explain(s)
 	if options.Prove {
-		s.prove(explained)
+		prove(s, explained)
 	}
-	if err := s.ended(); err != nil {
+	if err := s.Ended(); err != nil {
 		return nil, err
 	}
 	return explained, nil
 }
 
 // arranged is the snapshot made ready and compared.
-func arranged(ctx context.Context, snapshot *drift.Snapshot, options Options) (*situation, error) {
-	s, err := newSituation(ctx, snapshot)
+func arranged(ctx context.Context, snapshot *drift.Snapshot, options Options) (*state.Application, error) {
+	s, err := state.New(ctx, snapshot)
 	if err != nil {
 		return nil, err
 	}
 	if options.Guard {
-		s.guard(ctx)
+		compare.Guard(ctx, s)
 	}
-	s.compare()
+	compare.All(s)
 	return s, nil
 }
 
-// ended returns why the work was not done to its end, if it was not.
-func (s *situation) ended() error {
-	if s.ctx.Err() != nil {
-		return fmt.Errorf("classify: %w", context.Cause(s.ctx))
-	}
-	if broken := s.broken.Load(); broken != nil {
-		return broken //nolint:wrapcheck // it is this package's own
-	}
-	return nil
-}
-
 // explain asks all rules.
-func (s *situation) explain() *drift.Report {
-	findings := s.ask(applicationRules)
-	for _, found := range s.explainAll() {
+func explain(s *state.Application) *drift.Report {
+	findings := ask(s, applicationRules)
+	for _, found := range explainAll(s) {
 		findings = append(findings, found...)
 	}
-	findings = s.heed(s.heedReplacing(s.doubtGuesses(subsume(findings))))
-	findings = append(findings, s.unaccounted(findings)...)
-	findings = append(findings, s.closing(findings)...)
-	s.heedEffects(findings)
-	report := s.report(findings)
-	s.warnUsed(report)
-	s.redact(report)
+	findings = addDryRuns(s, replacing(s, doubtGuesses(s, subsume(findings))))
+	findings = append(findings, unaccounted(s, findings)...)
+	findings = append(findings, closing(s, findings)...)
+	fitFixes(s, findings)
+	report := report(s, findings)
+	warnUsed(s, report)
+	redact(s, report)
 	return report
 }
 
 // ask returns what rules find about the Application, as far as the time goes.
-func (s *situation) ask(rules []applicationRule) []drift.Finding {
+func ask(s *state.Application, rules []rule.Application) []drift.Finding {
 	var findings []drift.Finding
 	for _, rule := range rules {
-		if s.ctx.Err() != nil {
+		if s.Ctx.Err() != nil {
 			break
 		}
-		for _, c := range rule.match(s) {
-			if c.mechanism == "" {
-				c.mechanism = rule.mechanism
+		for _, c := range rule.Match(s) {
+			if c.Mechanism == "" {
+				c.Mechanism = rule.Mechanism
 			}
-			s.incomparable = s.incomparable || c.incomparable
-			findings = append(findings, s.finding(nil, &c))
+			s.Incomparable = s.Incomparable || c.Incomparable
+			findings = append(findings, finding(s, nil, &c))
 		}
 	}
 	return findings
 }
 
 // explainAll explains every resource, on all processors, in the order of the snapshot.
-func (s *situation) explainAll() [][]drift.Finding {
-	found := make([][]drift.Finding, len(s.resources))
+func explainAll(s *state.Application) [][]drift.Finding {
+	found := make([][]drift.Finding, len(s.Resources))
 	var running sync.WaitGroup
-	for _, portion := range portions(len(s.resources)) {
+	for _, portion := range state.Portions(len(s.Resources), 1) {
 		running.Go(func() {
-			defer s.survive()
-			for i := portion[0]; i < portion[1] && s.ctx.Err() == nil; i++ {
-				found[i] = s.resources[i].explain()
+			defer s.Recover()
+			for i := portion[0]; i < portion[1] && s.Ctx.Err() == nil; i++ {
+				found[i] = explainResource(s.Resources[i])
 			}
 		})
 	}
@@ -119,59 +110,59 @@ func (s *situation) explainAll() [][]drift.Finding {
 	return found
 }
 
-// explain returns the findings about one resource.
-func (r *resource) explain() []drift.Finding {
-	if r.given.Hook {
-		return r.oneSided()
+// explainResource returns the findings about one resource.
+func explainResource(r *state.Resource) []drift.Finding {
+	if r.Given.Hook {
+		return oneSided(r)
 	}
-	if r.target == nil || r.live == nil {
-		return r.oneSided()
+	if r.Target == nil || r.Live == nil {
+		return oneSided(r)
 	}
-	if r.situation.incomparable || r.unfit != nil {
+	if r.Application.Incomparable || r.Unfit != nil {
 		return nil
 	}
-	r.prepare()
-	var claims []claim
+	r.Prepare()
+	var claims []rule.Answer
 	for _, rule := range fieldRules {
-		open := r.open()
-		if len(open) == 0 || r.situation.ctx.Err() != nil {
+		open := open(r)
+		if len(open) == 0 || r.Application.Ctx.Err() != nil {
 			break
 		}
 		for _, c := range rule(r, open) {
-			claims = append(claims, r.settle(c)...)
+			claims = append(claims, take(c)...)
 		}
 	}
-	if left := r.open(); len(left) > 0 {
-		claims = append(claims, r.settle(unexplained(r, left))...)
+	if left := open(r); len(left) > 0 {
+		claims = append(claims, take(unexplained(r, left))...)
 	}
-	claims = r.reviseDeadRules(failWhole(followTemplate(claims)))
+	claims = reviseDeadRules(r, failWhole(followTemplate(claims)))
 	for _, rule := range hiddenRules {
-		if r.situation.ctx.Err() != nil {
+		if r.Application.Ctx.Err() != nil {
 			break
 		}
 		claims = append(claims, rule(r)...)
 	}
-	return r.findings(claims)
+	return findings(r, claims)
 }
 
 // oneSided returns the finding about a resource that is only in Git, only in the
 // cluster, or a hook.
-func (r *resource) oneSided() []drift.Finding {
+func oneSided(r *state.Resource) []drift.Finding {
 	for _, rule := range oneSidedRules {
-		if c, ok := rule.match(r); ok {
-			if c.mechanism == "" {
-				c.mechanism = rule.mechanism
+		if c, ok := rule.Match(r); ok {
+			if c.Mechanism == "" {
+				c.Mechanism = rule.Mechanism
 			}
-			return []drift.Finding{r.situation.finding(r, &c)}
+			return []drift.Finding{finding(r.Application, r, &c)}
 		}
 	}
 	return nil
 }
 
 // open are the differences that no rule has answered for.
-func (r *resource) open() []*diff.Difference {
+func open(r *state.Resource) []*diff.Difference {
 	var open []*diff.Difference
-	for _, d := range r.differences {
+	for _, d := range r.Differences {
 		if !d.Claimed {
 			open = append(open, d)
 		}
@@ -179,102 +170,102 @@ func (r *resource) open() []*diff.Difference {
 	return open
 }
 
-// settle marks the claim's differences as answered for; a difference that another
+// take marks the claim's differences as answered for; a difference that another
 // rule had answered for is taken out. A claim that is left without any is none.
-func (r *resource) settle(c claim) []claim {
+func take(c rule.Answer) []rule.Answer {
 	var mine []*diff.Difference
-	for _, d := range c.differences {
+	for _, d := range c.Differences {
 		if !d.Claimed {
 			d.Claimed = true
 			mine = append(mine, d)
 		}
 	}
-	if len(mine) == 0 && len(c.hidden) == 0 {
+	if len(mine) == 0 && len(c.Hidden) == 0 {
 		return nil
 	}
-	c.differences = mine
-	return []claim{c}
+	c.Differences = mine
+	return []rule.Answer{c}
 }
 
 // findings merges the claims of one mechanism into one finding each.
-func (r *resource) findings(claims []claim) []drift.Finding {
+func findings(r *state.Resource, claims []rule.Answer) []drift.Finding {
 	type id struct {
 		mechanism drift.Mechanism
 		hidden    bool
 	}
 	var order []id
-	merged := map[id]*claim{}
+	merged := map[id]*rule.Answer{}
 	for _, c := range claims {
-		name := id{c.mechanism, len(c.differences) == 0}
+		name := id{c.Mechanism, len(c.Differences) == 0}
 		into, found := merged[name]
 		if !found {
 			order = append(order, name)
 			merged[name] = &c
 			continue
 		}
-		into.differences = append(into.differences, c.differences...)
-		into.hidden = append(into.hidden, c.hidden...)
-		into.evidence = append(into.evidence, c.evidence...)
-		into.loss = append(into.loss, c.loss...)
-		into.sync = drift.Worse(into.sync, c.sync)
-		into.confidence = drift.Lower(into.confidence, c.confidence)
+		into.Differences = append(into.Differences, c.Differences...)
+		into.Hidden = append(into.Hidden, c.Hidden...)
+		into.Evidence = append(into.Evidence, c.Evidence...)
+		into.Loss = append(into.Loss, c.Loss...)
+		into.Sync = drift.Worse(into.Sync, c.Sync)
+		into.Confidence = drift.Lower(into.Confidence, c.Confidence)
 	}
 	findings := make([]drift.Finding, 0, len(order))
 	for _, name := range order {
-		findings = append(findings, r.situation.finding(r, merged[name]))
+		findings = append(findings, finding(r.Application, r, merged[name]))
 	}
 	return findings
 }
 
 // finding writes a claim out. r is nil for a claim about the Application.
-func (s *situation) finding(r *resource, c *claim) drift.Finding {
-	c.evidence = together(c.evidence, c.differences)
+func finding(s *state.Application, r *state.Resource, c *rule.Answer) drift.Finding {
+	c.Evidence = together(c.Evidence, c.Differences)
 	f := drift.Finding{
-		Mechanism: c.mechanism, Class: c.mechanism.Class(), Flagged: len(c.hidden) == 0 && c.mechanism != drift.None, Confidence: c.confidence,
-		Evidence: slices.Clone(c.evidence), Sync: c.sync, Loss: words.Unique(c.loss), Summary: c.summary, Fields: []drift.Field{},
+		Mechanism: c.Mechanism, Class: c.Mechanism.Class(), Flagged: len(c.Hidden) == 0 && c.Mechanism != drift.None, Confidence: c.Confidence,
+		Evidence: slices.Clone(c.Evidence), Sync: c.Sync, Loss: words.Unique(c.Loss), Summary: c.Summary, Fields: []drift.Field{},
 	}
 	switch {
-	case c.about != nil:
-		f.Resource = *c.about
+	case c.About != nil:
+		f.Resource = *c.About
 	case r != nil:
-		f.Resource = r.ref
+		f.Resource = r.Ref
 	default:
-		f.Resource = s.ref()
+		f.Resource = s.Ref()
 	}
 	if r != nil {
-		f.Fields = r.fieldsOf(c)
+		f.Fields = fieldsOf(r, c)
 	}
 	if f.Summary == "" {
-		f.Summary = c.mechanism.Summary()
+		f.Summary = c.Mechanism.Summary()
 	}
 	f.Fixes = fixesFor(s, r, c, f.Fields)
 	return f
 }
 
 // fieldsOf writes the claim's fields out, values of Secrets masked.
-func (r *resource) fieldsOf(c *claim) []drift.Field {
-	found := make([]drift.Field, 0, len(c.differences)+len(c.hidden))
-	for _, d := range c.differences {
+func fieldsOf(r *state.Resource, c *rule.Answer) []drift.Field {
+	found := make([]drift.Field, 0, len(c.Differences)+len(c.Hidden))
+	for _, d := range c.Differences {
 		field := drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive}
-		w := r.writersOf(d)
-		if owner, ok := owners.Newest(w.all); ok {
-			if w.role != owners.Nobody && !w.argo {
-				owner = w.last
+		w := r.WritersOf(d)
+		if owner, ok := owners.Newest(w.All); ok {
+			if w.Role != owners.Nobody && !w.Argo {
+				owner = w.Last
 			}
 			field.Owner = &owner
 		}
 		found = append(found, field)
 	}
-	found = append(found, c.hidden...)
+	found = append(found, c.Hidden...)
 	slices.SortStableFunc(found, func(a, b drift.Field) int { return fieldpath.Compare(a.Pointer, b.Pointer) })
-	return r.masked(found)
+	return r.Masked(found)
 }
 
 // report puts the findings together.
-func (s *situation) report(findings []drift.Finding) *drift.Report {
-	report := &drift.Report{Application: s.app.Name, Counts: map[drift.Mechanism]int{}, Findings: findings, Sync: drift.NothingToDo, Unheeded: s.unheeded}
-	if s.app.Namespace != "" {
-		report.Application = s.app.Namespace + "/" + s.app.Name
+func report(s *state.Application, findings []drift.Finding) *drift.Report {
+	report := &drift.Report{Application: s.Object.Name, Counts: map[drift.Mechanism]int{}, Findings: findings, Sync: drift.NothingToDo, Unheeded: s.Unheeded}
+	if s.Object.Namespace != "" {
+		report.Application = s.Object.Namespace + "/" + s.Object.Name
 	}
 	slices.SortStableFunc(report.Findings, func(a, b drift.Finding) int {
 		return cmp.Or(b.Sync.Severity()-a.Sync.Severity(), cmp.Compare(a.Mechanism, b.Mechanism),
@@ -289,13 +280,13 @@ func (s *situation) report(findings []drift.Finding) *drift.Report {
 }
 
 // closing is what is left to say when nothing else was found.
-func (s *situation) closing(findings []drift.Finding) []drift.Finding {
+func closing(s *state.Application, findings []drift.Finding) []drift.Finding {
 	if len(findings) > 0 {
 		return nil
 	}
 	c := inSync(s)
-	if s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync {
+	if s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync {
 		c = unseen(s)
 	}
-	return []drift.Finding{s.finding(nil, &c)}
+	return []drift.Finding{finding(s, nil, &c)}
 }

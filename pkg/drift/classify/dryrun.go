@@ -6,62 +6,65 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
-// heed adds what dry runs say to the findings. A refusal makes an effect worse; that
+// addDryRuns adds what dry runs say to the findings. A refusal makes an effect worse; that
 // a sync changes nothing makes better only what was feared for want of knowledge.
-func (s *situation) heed(findings []drift.Finding) []drift.Finding {
+func addDryRuns(s *state.Application, findings []drift.Finding) []drift.Finding {
 	heard, of := map[drift.Key]bool{}, byResource(findings)
-	for _, r := range s.resources {
-		dry := r.given.DryRun
-		if s.ctx.Err() != nil || dry == nil || r.given.Hook || r.target == nil || heard[drift.KeyOf(r.ref)] {
+	for _, r := range s.Resources {
+		dry := r.Given.DryRun
+		if s.Ctx.Err() != nil || dry == nil || r.Given.Hook || r.Target == nil || heard[drift.KeyOf(r.Ref)] {
 			continue
 		}
-		heard[drift.KeyOf(r.ref)] = true
-		about := of[drift.KeyOf(r.ref)]
+		heard[drift.KeyOf(r.Ref)] = true
+		about := of[drift.KeyOf(r.Ref)]
 		for _, i := range about {
-			r.heed(dry, &findings[i])
+			addDryRun(r, dry, &findings[i])
 		}
 		if len(about) == 0 && refused(dry) {
 			// A sync applies what does not differ too.
-			c := r.refusedClaim(dry)
-			c.about = &r.ref
-			findings = append(findings, s.finding(nil, &c))
+			c := refusedClaim(r, dry)
+			c.About = &r.Ref
+			findings = append(findings, finding(s, nil, &c))
 		}
 	}
 	return findings
 }
 
 // refused reports whether the answer is about the object, and no accident of the way.
-func refused(d *drift.DryRun) bool { return d.Error != "" && !passing(d.Error) }
+func refused(d *drift.DryRun) bool { return d.Error != "" && !outcome.Passing(d.Error) }
 
-// heed adds what the dry run says to one finding about the resource.
-func (r *resource) heed(dry *drift.DryRun, f *drift.Finding) {
+// addDryRun adds what the dry run says to one finding about the resource.
+func addDryRun(r *state.Resource, dry *drift.DryRun, f *drift.Finding) {
 	switch {
 	case refused(dry):
 		if f.Mechanism == drift.ExcludedResource {
 			return // Argo CD never applies it
 		}
-		c := r.refusedClaim(dry)
-		f.Sync = drift.Worse(f.Sync, c.sync)
-		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), c.evidence...))
-		f.Loss = words.Unique(append(slices.Clone(f.Loss), c.loss...))
-		if f.Mechanism == c.mechanism && f.Mechanism != drift.Unexplained {
+		c := refusedClaim(r, dry)
+		f.Sync = drift.Worse(f.Sync, c.Sync)
+		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), c.Evidence...))
+		f.Loss = words.Unique(append(slices.Clone(f.Loss), c.Loss...))
+		if f.Mechanism == c.Mechanism && f.Mechanism != drift.Unexplained {
 			f.Confidence = drift.Certain
 		}
 	case dry.Result == nil:
-	case r.live == nil:
+	case r.Live == nil:
 		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), "a dry run of the sync creates it"))
 	default:
-		if changed, err := r.changedBy(dry); err == nil {
-			heed(f, changed)
+		if changed, err := changedBy(r, dry); err == nil {
+			addChanges(f, changed)
 		}
 	}
 }
 
-// heed adds how many fields the dry run of a sync changes.
-func heed(f *drift.Finding, changed []*diff.Difference) {
+// addChanges adds how many fields the dry run of a sync changes.
+func addChanges(f *drift.Finding, changed []*diff.Difference) {
 	if len(changed) > 0 {
 		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), "a dry run of the sync changes "+words.Plural(len(changed), "field")+" of the object"))
 		worsen(f, changed)
@@ -92,25 +95,25 @@ func worsen(f *drift.Finding, changed []*diff.Difference) {
 }
 
 // refusedClaim is the claim that a refused dry run makes.
-func (r *resource) refusedClaim(dry *drift.DryRun) claim {
-	c := claim{mechanism: r.mechanismOf(failure{dry.Error, true}), confidence: drift.Certain, sync: drift.WillFail}
-	kind := string(c.mechanism)
-	if c.mechanism == drift.Unexplained {
+func refusedClaim(r *state.Resource, dry *drift.DryRun) rule.Answer {
+	c := rule.Answer{Mechanism: outcome.CauseOf(r, outcome.Failure{Message: dry.Error, Current: true}), Confidence: drift.Certain, Sync: drift.WillFail}
+	kind := string(c.Mechanism)
+	if c.Mechanism == drift.Unexplained {
 		kind = "for a reason that no rule knows"
-		c.summary = "The API server refuses the sync of the resource for a reason that no rule knows."
+		c.Summary = "The API server refuses the sync of the resource for a reason that no rule knows."
 	}
-	c.evidence = []string{fmt.Sprintf("a dry run of the sync is refused (%s): %s", kind, r.quote(dry.Error))}
-	if slices.Contains([]drift.Mechanism{drift.ImmutableField, drift.InvalidManifest, drift.MergeKeyConflict}, c.mechanism) {
+	c.Evidence = []string{fmt.Sprintf("a dry run of the sync is refused (%s): %s", kind, r.Quote(dry.Error))}
+	if slices.Contains([]drift.Mechanism{drift.ImmutableField, drift.InvalidManifest, drift.MergeKeyConflict}, c.Mechanism) {
 		// kubectl deletes and creates anew only what is refused as invalid.
-		r.recreates(&c)
+		outcome.Recreates(r, &c)
 	}
 	return c
 }
 
 // changedBy are the fields that the dry run changes, those aside that every write
 // changes or that say only who wrote.
-func (r *resource) changedBy(dry *drift.DryRun) ([]*diff.Difference, error) {
-	found, err := diff.Between(r.situation.ctx, diff.NewAllowance(), r.live, dry.Result)
+func changedBy(r *state.Resource, dry *drift.DryRun) ([]*diff.Difference, error) {
+	found, err := diff.Between(r.Application.Ctx, diff.NewAllowance(), r.Live, dry.Result)
 	if err != nil {
 		return nil, fmt.Errorf("dry run: %w", err)
 	}

@@ -53,16 +53,3 @@ func pointerIn(said string, pointers map[string]bool) (string, bool) {
 	}
 	return "", false
 }
-
-// isLive says what the field is live.
-func (r *resource) isLive(d *diff.Difference) string {
-	if !d.InLive {
-		return "is not there live"
-	}
-	return "is " + r.show(d.Pointer, d.Live, true) + " live"
-}
-
-// putBack says what a sync does to a field that is gone live.
-func putBack(d *diff.Difference) string {
-	return string(d.Pointer) + " was removed live; a sync puts it back"
-}

@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -17,14 +19,14 @@ type Compared struct {
 
 // Compare shows the tests what a report rests on.
 func Compare(snapshot *drift.Snapshot) ([]Compared, error) {
-	s, err := newSituation(context.Background(), snapshot)
+	s, err := state.New(context.Background(), snapshot)
 	if err != nil {
 		return nil, err
 	}
-	s.compare()
+	compare.All(s)
 	var found []Compared
-	for _, r := range s.resources {
-		found = append(found, Compared{r.ref, r.normalized, r.predicted, r.compareError})
+	for _, r := range s.Resources {
+		found = append(found, Compared{r.Ref, r.Normalized, r.Predicted, r.CompareError})
 	}
 	return found, nil
 }

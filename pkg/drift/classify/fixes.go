@@ -8,26 +8,28 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // fixer offers the fixes of one claim.
 type fixer struct {
-	*situation
+	*state.Application
 
 	// r has neither side for a claim about the whole Application.
-	r      *resource
+	r      *state.Resource
 	whole  bool
-	claim  *claim
+	claim  *rule.Answer
 	fields []drift.Field
 	finder *snippet.Locator
 }
 
 // edit is what a trial of a fix changes.
 type edit struct {
-	resource *resource
+	resource *state.Resource
 	// fields are those that the fix is for.
 	fields []drift.Field
 	// changes are edits of what Git renders.
@@ -49,12 +51,12 @@ const maxEdited = 100
 
 // fixesFor returns the ways to make the claim's finding go away, the narrowest that
 // is right first. r is nil for a claim about the Application.
-func fixesFor(s *situation, r *resource, c *claim, fields []drift.Field) []drift.Fix {
-	f := &fixer{situation: s, r: r, claim: c, fields: fields, whole: r == nil}
+func fixesFor(s *state.Application, r *state.Resource, c *rule.Answer, fields []drift.Field) []drift.Fix {
+	f := &fixer{Application: s, r: r, claim: c, fields: fields, whole: r == nil}
 	if f.whole {
-		f.r = &resource{situation: s, given: &drift.Resource{}, ref: f.ref()}
+		f.r = &state.Resource{Application: s, Given: &drift.Resource{}, Ref: f.ref()}
 	}
-	offer, known := fixers[c.mechanism]
+	offer, known := fixers[c.Mechanism]
 	if !known {
 		offer = (*fixer).unexplained
 	}
@@ -141,33 +143,24 @@ var fixers = map[drift.Mechanism]func(*fixer) []drift.Fix{
 // ref names what the claim is about.
 func (f *fixer) ref() drift.ResourceRef {
 	switch {
-	case f.claim.about != nil:
-		return *f.claim.about
+	case f.claim.About != nil:
+		return *f.claim.About
 	case f.r != nil:
-		return f.r.ref
+		return f.r.Ref
 	}
-	return f.situation.ref()
+	return f.Ref()
 }
 
 // locate returns the paths of the fields.
 func (f *fixer) locate(fields []drift.Field) [][]snippet.Step {
 	if f.finder == nil {
-		f.finder = snippet.NewLocator(f.r.compared(), f.r.target)
+		f.finder = snippet.NewLocator(f.r.Compared(), f.r.Target)
 	}
 	paths := make([][]snippet.Step, 0, len(fields))
 	for _, field := range fields {
 		paths = append(paths, f.finder.Locate(field))
 	}
 	return paths
-}
-
-// compared is the live document that the pointers of the findings are about: as it was
-// compared, else as it is.
-func (r *resource) compared() object.Object {
-	if r.normalized != nil {
-		return r.normalized
-	}
-	return r.live
 }
 
 // gitFix is a fix by an edit of what Git renders.
@@ -178,7 +171,7 @@ func (f *fixer) gitFix(kind drift.FixKind, changes []snippet.Change, why ...stri
 		return fix
 	}
 	for i := range changes {
-		changes[i].Hide = changes[i].Hide || f.r.secret(snippet.PointerOf(changes[i].Path))
+		changes[i].Hide = changes[i].Hide || f.r.Secret(snippet.PointerOf(changes[i].Path))
 	}
 	shown := changes[:min(len(changes), maxEdited)]
 	fix.Snippet = snippet.Fragment(f.ref(), f.apiVersion(), shown)
@@ -186,7 +179,7 @@ func (f *fixer) gitFix(kind drift.FixKind, changes []snippet.Change, why ...stri
 		fix.Snippet += snippet.Note("and so on for "+words.Plural(left, "further field")+" of this finding") + "\n"
 	}
 	hidden := slices.ContainsFunc(changes, func(c snippet.Change) bool { return c.Hide })
-	if f.r.target != nil && f.r.live != nil && !hidden {
+	if f.r.Target != nil && f.r.Live != nil && !hidden {
 		fix.Edit = &edit{resource: f.r, fields: f.fields, changes: changes}
 	}
 	return fix
@@ -194,7 +187,7 @@ func (f *fixer) gitFix(kind drift.FixKind, changes []snippet.Change, why ...stri
 
 // apiVersion is the manifest's own, else live's.
 func (f *fixer) apiVersion() string {
-	if found := words.First(object.Text(f.r.target, "apiVersion"), object.Text(f.r.live, "apiVersion")); found != "" {
+	if found := words.First(object.Text(f.r.Target, "apiVersion"), object.Text(f.r.Live, "apiVersion")); found != "" {
 		return found
 	}
 	ref := f.ref()
@@ -246,7 +239,7 @@ func (f *fixer) dropped(fields []drift.Field) []snippet.Change {
 
 // inGit is what Git renders at the path, and whether it renders anything there.
 func (f *fixer) inGit(path []snippet.Step) (any, bool) {
-	var node any = f.r.target
+	var node any = f.r.Target
 	for _, step := range path {
 		if step.Item {
 			items, _ := node.([]any)
@@ -296,7 +289,7 @@ func (f *fixer) joined(name, value string) string {
 	if name != mark.SyncOptions && name != mark.CompareOptions {
 		return value
 	}
-	return options(object.Annotation(f.r.target, name), value)
+	return options(object.Annotation(f.r.Target, name), value)
 }
 
 // options adds options to a comma-separated list of them.
@@ -312,7 +305,7 @@ func options(there, added string) string {
 
 // selfHeals warns where Argo CD would write the value back by itself.
 func (f *fixer) selfHeals() string {
-	if policy, enabled := f.automated(); enabled && policy["selfHeal"] == true {
+	if policy, enabled := f.Automated(); enabled && policy["selfHeal"] == true {
 		return "selfHeal is on: until this is settled, Argo CD writes Git's value back by itself."
 	}
 	return ""
@@ -321,8 +314,8 @@ func (f *fixer) selfHeals() string {
 // syncOne is the command that syncs the resource alone.
 func (f *fixer) syncOne(flags ...string) string {
 	words := []string{"sync"}
-	if !f.whole || f.claim.about != nil {
+	if !f.whole || f.claim.About != nil {
 		words = append(words, snippet.OfResource(f.ref()))
 	}
-	return f.argocd(append(words, flags...)...)
+	return argocd(f.Application, append(words, flags...)...)
 }

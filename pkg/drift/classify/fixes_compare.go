@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
@@ -21,7 +23,7 @@ import (
 
 func (f *fixer) respect() []drift.Fix {
 	return []drift.Fix{{
-		Kind: drift.FixAddRespectIgnoreDifferences, Where: drift.InApplication, Snippet: f.application(nil, nil, mark.RespectOption),
+		Kind: drift.FixAddRespectIgnoreDifferences, Where: drift.InApplication, Snippet: application(f.Application, nil, nil, mark.RespectOption),
 		Why: words.Sentences("The rule hides the difference from the comparison alone; with the option a sync leaves the live value, too.", f.losses(), f.selfHeals()),
 	}}
 }
@@ -34,18 +36,18 @@ func (f *fixer) deadRule() []drift.Fix {
 
 // found is the first piece of evidence as a sentence.
 func (f *fixer) found() string {
-	if len(f.claim.evidence) == 0 {
+	if len(f.claim.Evidence) == 0 {
 		return ""
 	}
-	return "Found: " + f.claim.evidence[0] + "."
+	return "Found: " + f.claim.Evidence[0] + "."
 }
 
 // blockingRule leaves out of the Application's rules what covers the fields that
 // Git changed, and puts in its place a rule for what else it hides.
 func (f *fixer) blockingRule() []drift.Fix {
 	var left []v1alpha1.ResourceIgnoreDifferences
-	for _, rule := range f.app.Spec.IgnoreDifferences {
-		if !f.r.meets(rule) {
+	for _, rule := range f.Object.Spec.IgnoreDifferences {
+		if !compare.Meets(f.r, rule) {
 			left = append(left, rule)
 			continue
 		}
@@ -74,11 +76,11 @@ func (f *fixer) blockingRule() []drift.Fix {
 
 // hiddenToo is what the Application's rules hide of the resource beside the fields.
 func (f *fixer) hiddenToo() []drift.Field {
-	if f.r.target == nil || f.r.live == nil {
+	if f.r.Target == nil || f.r.Live == nil {
 		return nil
 	}
 	var others []drift.Field
-	for _, d := range f.r.hiddenDifferences() {
+	for _, d := range compare.HiddenDifferences(f.r) {
 		if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return field.Pointer == d.Pointer }) {
 			others = append(others, drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive})
 		}
@@ -89,9 +91,9 @@ func (f *fixer) hiddenToo() []drift.Field {
 // onlyRules is the Application with these rules and no others.
 func (f *fixer) onlyRules(rules []v1alpha1.ResourceIgnoreDifferences) string {
 	if len(rules) == 0 {
-		return snippet.Commented("", f.home()) + "spec:\n  ignoreDifferences: []\n"
+		return snippet.Commented("", home(f.Application)) + "spec:\n  ignoreDifferences: []\n"
 	}
-	return strings.ReplaceAll(f.application(nil, rules), snippet.Beside(1), "")
+	return strings.ReplaceAll(application(f.Application, nil, rules), snippet.Beside(1), "")
 }
 
 // blocks reports whether the pointer covers a field that Git changed.
@@ -111,7 +113,7 @@ func (f *fixer) blocksByJQ(expression string) bool {
 	if err != nil {
 		return false
 	}
-	for _, side := range []object.Object{f.r.live, f.r.target} {
+	for _, side := range []object.Object{f.r.Live, f.r.Target} {
 		left := &unstructured.Unstructured{Object: side}
 		if side == nil || normalizer.Normalize(left) != nil {
 			continue
@@ -130,7 +132,7 @@ func (f *fixer) blocksByJQ(expression string) bool {
 // blocksByManager reports whether the manager owns a field that Git changed.
 func (f *fixer) blocksByManager(manager string) bool {
 	return slices.ContainsFunc(f.fields, func(field drift.Field) bool {
-		return slices.ContainsFunc(f.r.ownership().At(field.Pointer), func(owner drift.Owner) bool { return owner.Manager == manager })
+		return slices.ContainsFunc(f.r.Ownership().At(field.Pointer), func(owner drift.Owner) bool { return owner.Manager == manager })
 	})
 }
 
@@ -139,20 +141,20 @@ func (f *fixer) selfhealFight() []drift.Fix {
 	if f.whole {
 		r = nil
 	}
-	for _, other := range f.resources {
-		if r == nil && other.live != nil && len(other.differences) > 0 {
+	for _, other := range f.Resources {
+		if r == nil && other.Live != nil && len(other.Differences) > 0 {
 			r = other
 		}
 	}
 	if r == nil {
-		return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, snippet.Lines(f.argocd("get", "--show-operation")), "Somebody writes the same fields after every sync: find out who, and let one of the two go.")}
+		return []drift.Fix{f.cluster(drift.FixRemoveSecondWriter, snippet.Lines(argocd(f.Application, "get", "--show-operation")), "Somebody writes the same fields after every sync: find out who, and let one of the two go.")}
 	}
-	inner := &fixer{situation: f.situation, r: r, claim: &claim{mechanism: drift.SelfhealFight}, fields: f.fields}
+	inner := &fixer{Application: f.Application, r: r, claim: &rule.Answer{Mechanism: drift.SelfhealFight}, fields: f.fields}
 	if f.whole {
-		for _, d := range r.differences {
+		for _, d := range r.Differences {
 			inner.fields = append(inner.fields, drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive})
 		}
-		inner.fields = r.masked(inner.fields)
+		inner.fields = r.Masked(inner.fields)
 	}
 	remove := inner.foreignApply()
 	remove[0].Why = "Two writers undo each other, and selfHeal keeps them at it: stop the other one, " + words.First(inner.writers(), "whoever it is") + ", where Git is to decide."
@@ -166,11 +168,11 @@ func (f *fixer) coowner() []drift.Fix {
 		"Git dropped the field, but "+words.First(f.writers(), "another manager")+" still owns it, so that server-side apply leaves it; the patch takes it away, and every claim to it.",
 		"The patch first tests that the values are still those seen here.")}
 	manager := f.writers()
-	if f.settings.version.before(3, 2) || manager == "" || strings.Contains(manager, ",") {
+	if f.Settings.Version.Before(3, 2) || manager == "" || strings.Contains(manager, ",") {
 		return fixes
 	}
 	return append(fixes, drift.Fix{
-		Kind: drift.FixMigrateFieldManager, Where: drift.InApplication, Snippet: f.application(map[string]any{"argocd.argoproj.io/client-side-apply-migration-manager": manager}, nil),
+		Kind: drift.FixMigrateFieldManager, Where: drift.InApplication, Snippet: application(f.Application, map[string]any{"argocd.argoproj.io/client-side-apply-migration-manager": manager}, nil),
 		Why: "The next server-side sync takes over all that this manager owns of the Application's objects, and drops what Git does not have.",
 	})
 }
@@ -178,9 +180,9 @@ func (f *fixer) coowner() []drift.Fix {
 func (f *fixer) schemaError() []drift.Fix {
 	diff := f.serverSide("The API server compares instead of Argo CD, with the schemas that it has.")
 	var crds []string
-	for _, r := range f.resources {
-		if r.ref.Kind == "CustomResourceDefinition" && r.target != nil && (r.live == nil || len(r.differences) > 0) {
-			crds = append(crds, snippet.OfResource(r.ref))
+	for _, r := range f.Resources {
+		if r.Ref.Kind == "CustomResourceDefinition" && r.Target != nil && (r.Live == nil || len(r.Differences) > 0) {
+			crds = append(crds, snippet.OfResource(r.Ref))
 		}
 	}
 	if len(crds) == 0 {
@@ -191,18 +193,18 @@ func (f *fixer) schemaError() []drift.Fix {
 		}
 		return []drift.Fix{diff}
 	}
-	first := f.operation(drift.FixSyncCRDFirst, snippet.Lines(f.argocd(append([]string{"sync"}, crds...)...)),
+	first := f.operation(drift.FixSyncCRDFirst, snippet.Lines(argocd(f.Application, append([]string{"sync"}, crds...)...)),
 		"The Application brings a newer CRD than the installed one: with it the schema knows the field. A sync-wave before the objects keeps the order.")
 	return []drift.Fix{first, diff}
 }
 
 // olderCRD is the CRD of a custom kind that cannot be compared.
 func (f *fixer) olderCRD() (object.Object, bool) {
-	for _, r := range f.resources {
-		if r.compareError == nil {
+	for _, r := range f.Resources {
+		if r.CompareError == nil {
 			continue
 		}
-		if crd, found := f.crd(r.ref.Group, r.ref.Kind); found {
+		if crd, found := f.Crd(r.Ref.Group, r.Ref.Kind); found {
 			return crd, true
 		}
 	}
@@ -210,5 +212,5 @@ func (f *fixer) olderCRD() (object.Object, bool) {
 }
 
 func (f *fixer) stale() []drift.Fix {
-	return []drift.Fix{f.operation(drift.FixHardRefresh, snippet.Lines(f.argocd("get", "--hard-refresh")), "Renders and compares again without the caches; it changes nothing in the cluster. Do not prune before it.")}
+	return []drift.Fix{f.operation(drift.FixHardRefresh, snippet.Lines(argocd(f.Application, "get", "--hard-refresh")), "Renders and compares again without the caches; it changes nothing in the cluster. Do not prune before it.")}
 }

@@ -6,40 +6,41 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 // unwise are the effects under which nobody is told to sync and nothing else: the sync
 // fails, does not start, deletes, or is undone.
 var unwise = []drift.Sync{drift.Blocked, drift.WillFail, drift.FightsController, drift.Destructive}
 
-// heedEffects makes the fixes heed what a sync really does. They are written when a
+// fitFixes makes the fixes heed what a sync really does. They are written when a
 // rule has answered; a dry run, or that the object is replaced, makes the effect worse
 // afterwards.
-func (s *situation) heedEffects(findings []drift.Finding) {
-	of := map[drift.Key]*resource{}
-	for _, r := range s.resources {
-		of[drift.KeyOf(r.ref)] = r
+func fitFixes(s *state.Application, findings []drift.Finding) {
+	of := map[drift.Key]*state.Resource{}
+	for _, r := range s.Resources {
+		of[drift.KeyOf(r.Ref)] = r
 	}
 	for i := range findings {
 		f := &findings[i]
 		if len(f.Fixes) > 0 && slices.Contains(unwise, f.Sync) && plainSync(f.Fixes[0]) {
-			f.Fixes = s.withoutPlainSync(of[drift.KeyOf(f.Resource)], f)
+			f.Fixes = withoutPlainSync(s, of[drift.KeyOf(f.Resource)], f)
 		}
 	}
 }
 
 // withoutPlainSync are a finding's fixes with another than a sync first: one for what
 // the dry run was refused for, one of the others, or a look at the difference.
-func (s *situation) withoutPlainSync(r *resource, f *drift.Finding) []drift.Fix {
+func withoutPlainSync(s *state.Application, r *state.Resource, f *drift.Finding) []drift.Fix {
 	var offered []drift.Fix
-	if r != nil && r.given.DryRun != nil && refused(r.given.DryRun) {
-		c := r.refusedClaim(r.given.DryRun)
+	if r != nil && r.Given.DryRun != nil && refused(r.Given.DryRun) {
+		c := refusedClaim(r, r.Given.DryRun)
 		offered = fixesFor(s, r, &c, f.Fields)
 	}
-	offered = slices.DeleteFunc(append(offered, f.Fixes...), func(fix drift.Fix) bool { return plainSync(fix) })
+	offered = slices.DeleteFunc(append(offered, f.Fixes...), plainSync)
 	if len(offered) == 0 {
 		offered = []drift.Fix{{
-			Kind: drift.FixDecideCommitOrSync, Where: drift.InOperation, Snippet: snippet.Lines(s.argocd("diff"), s.argocd("get", "--show-operation")),
+			Kind: drift.FixDecideCommitOrSync, Where: drift.InOperation, Snippet: snippet.Lines(argocd(s, "diff"), argocd(s, "get", "--show-operation")),
 			Why: "A sync alone is no way out, as it " + f.Effect() + ": look first, and settle what the evidence names.",
 		}}
 	}

@@ -9,6 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -33,18 +36,18 @@ func FuzzFixes(f *testing.F) {
 			Resources:   []drift.Resource{{Target: git, Live: cluster}}, Related: []map[string]any{cluster, git},
 			Settings: drift.Settings{drift.SettingVersion: "v3.6.0"},
 		}
-		s, err := newSituation(t.Context(), snapshot)
+		s, err := state.New(t.Context(), snapshot)
 		if err != nil {
 			return
 		}
-		s.compare()
-		r := s.resources[0]
-		r.prepare()
+		compare.All(s)
+		r := s.Resources[0]
+		r.Prepare()
 		value, found := at.Value(cluster)
 		fields := append(flagged(r), drift.Field{Pointer: at, Live: value, InLive: found, Target: value, InTarget: true})
 		report := &drift.Report{}
 		for _, mechanism := range append(slices.Clone(drift.Mechanisms), drift.None, drift.Unexplained) {
-			fixes := fixesFor(s, r, &claim{mechanism: mechanism, sync: drift.FightsController}, slices.Clone(fields))
+			fixes := fixesFor(s, r, &rule.Answer{Mechanism: mechanism, Sync: drift.FightsController}, slices.Clone(fields))
 			for _, fix := range fixes {
 				var parsed map[string]any
 				if fix.Where == drift.InCluster || fix.Where == drift.InOperation {
@@ -55,9 +58,9 @@ func FuzzFixes(f *testing.F) {
 					t.Errorf("%s: %v:\n%s", mechanism, err, fix.Snippet)
 				}
 			}
-			report.Findings = append(report.Findings, drift.Finding{Mechanism: mechanism, Resource: r.ref, Fixes: fixes})
+			report.Findings = append(report.Findings, drift.Finding{Mechanism: mechanism, Resource: r.Ref, Fixes: fixes})
 		}
-		s.prove(report)
+		prove(s, report)
 		plan := PlanFor(snapshot, report)
 		_, _ = plan.Markdown(), plan.Script()
 	})

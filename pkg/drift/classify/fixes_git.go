@@ -8,6 +8,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
@@ -78,7 +79,7 @@ func (f *fixer) emptyAbove(path []snippet.Step) ([]snippet.Step, any, bool) {
 
 func (f *fixer) quantity() []drift.Fix {
 	known := "Where the value comes from a template that cannot be changed, argocd-cm can name the field's type: resource.customizations.knownTypeFields."
-	if f.r.builtIn() {
+	if f.r.BuiltIn() {
 		known = "Argo CD compares amounts of Kubernetes' own kinds by their meaning, unless the object has an unknown field: removing that one helps as well."
 	}
 	return []drift.Fix{f.gitFix(drift.FixCanonicaliseValueInGit, f.likeLive(f.fields), "The same amount in the spelling that the API server keeps; nothing changes and nothing is hidden.", known)}
@@ -90,7 +91,7 @@ func (f *fixer) canonicalValue() []drift.Fix {
 
 func (f *fixer) statusInGit() []drift.Fix {
 	var status []drift.Field
-	if value, found := f.r.target["status"]; found {
+	if value, found := f.r.Target["status"]; found {
 		status = []drift.Field{{Pointer: "/status", Target: value, InTarget: true}}
 	}
 	return []drift.Fix{f.gitFix(drift.FixDropFieldFromGit, f.dropped(status), "The status belongs to the object's controller; what Git says of it is never applied.")}
@@ -101,7 +102,7 @@ func (f *fixer) statusInGit() []drift.Fix {
 func (f *fixer) unknownField() []drift.Fix {
 	var renamed []snippet.Change
 	for i, path := range f.locate(f.fields) {
-		name, near := f.r.meant(f.fields[i].Pointer.Steps())
+		name, near := f.r.Meant(f.fields[i].Pointer.Steps())
 		value, set := f.inGit(path)
 		if !near || !set || path[len(path)-1].Item {
 			continue
@@ -123,7 +124,7 @@ func (f *fixer) unknownField() []drift.Fix {
 
 // knownNames are the fields that the schema has in the place of the first unknown one.
 func (f *fixer) knownNames() string {
-	root, known := f.r.shape()
+	root, known := f.r.Shape()
 	if !known || len(f.fields) == 0 {
 		return ""
 	}
@@ -194,9 +195,9 @@ func (f *fixer) preserveUnknown() []drift.Fix {
 
 func (f *fixer) duplicate() []drift.Fix {
 	var changes []snippet.Change
-	if f.r.target != nil {
-		for _, found := range f.r.duplicates() {
-			path := gitPath(f.r.target, found.item.Steps())
+	if f.r.Target != nil {
+		for _, found := range f.r.Duplicates() {
+			path := gitPath(f.r.Target, found.Item.Steps())
 			if value, set := f.inGit(path); set {
 				changes = append(changes, snippet.Change{Path: path, Value: value, Remove: true})
 			}
@@ -208,7 +209,7 @@ func (f *fixer) duplicate() []drift.Fix {
 
 // twice warns of what client-side apply makes of an item less with the same key.
 func (f *fixer) twice() string {
-	if f.r.live == nil || f.r.syncsServerSide() {
+	if f.r.Live == nil || f.r.SyncsServerSide() {
 		return ""
 	}
 	return "A client-side apply takes the missing item for an order to remove its key: sync twice, the second sync brings the other one back, or replace the object once (" + f.syncOne("--replace") + ")."
@@ -250,7 +251,7 @@ func (f *fixer) resourceVersion() []drift.Fix {
 // exported are the removals of what an export of the object left in its manifest.
 func (f *fixer) exported() []snippet.Change {
 	r := f.subject()
-	if r == nil || r.target == nil {
+	if r == nil || r.Target == nil {
 		return nil
 	}
 	var changes []snippet.Change
@@ -259,17 +260,17 @@ func (f *fixer) exported() []snippet.Change {
 		for _, name := range names {
 			path = append(path, snippet.Step{Field: name})
 		}
-		changes = append(changes, snippet.Change{Path: path, Value: words.Brief(value), Remove: true, Hide: names[len(names)-1] == mark.LastApplied && r.isSecret()})
+		changes = append(changes, snippet.Change{Path: path, Value: words.Brief(value), Remove: true, Hide: names[len(names)-1] == mark.LastApplied && r.IsSecret()})
 	}
 	for _, name := range serverFields {
-		if value, found := object.At(r.target, "metadata", name); found {
+		if value, found := object.At(r.Target, "metadata", name); found {
 			drop(value, "metadata", name)
 		}
 	}
-	if value, found := object.At(r.target, "metadata", "annotations", mark.LastApplied); found {
+	if value, found := object.At(r.Target, "metadata", "annotations", mark.LastApplied); found {
 		drop(value, "metadata", "annotations", mark.LastApplied)
 	}
-	if _, found := r.target["status"]; found {
+	if _, found := r.Target["status"]; found {
 		drop("...", "status")
 	}
 	snippet.SortChanges(changes)
@@ -278,15 +279,15 @@ func (f *fixer) exported() []snippet.Change {
 
 // subject is the resource that the claim is about, which a claim about the
 // Application only names.
-func (f *fixer) subject() *resource {
+func (f *fixer) subject() *state.Resource {
 	switch {
 	case !f.whole:
 		return f.r
-	case f.claim.about == nil:
+	case f.claim.About == nil:
 		return nil
 	}
-	for _, r := range f.resources {
-		if drift.KeyOf(r.ref) == drift.KeyOf(*f.claim.about) {
+	for _, r := range f.Resources {
+		if drift.KeyOf(r.Ref) == drift.KeyOf(*f.claim.About) {
 			return r
 		}
 	}
@@ -313,7 +314,7 @@ func (f *fixer) randomValue() []drift.Fix {
 
 func (f *fixer) pinRandom() drift.Fix {
 	why := "The chart makes new values at every render, and every sync puts them over those in use: give it the value, or the name of a Secret that exists (existingSecret in many charts)."
-	if f.r.isSecret() {
+	if f.r.IsSecret() {
 		return f.gitFix(drift.FixPinRandomValue, f.likeLive(f.fields), why, f.hiddenValues(), "Keep the live Secret's values: what runs was made with them.")
 	}
 	return f.gitFix(drift.FixPinRandomValue, f.likeLive(f.fields), why)
@@ -341,9 +342,9 @@ func (f *fixer) checksum() []drift.Fix {
 // siblings names the Secrets and ConfigMaps of the Application that differ.
 func (f *fixer) siblings() string {
 	var names []string
-	for _, r := range f.resources {
-		if r.ref.Group == "" && (r.ref.Kind == "Secret" || r.ref.Kind == "ConfigMap") && len(r.differences) > 0 {
-			names = append(names, r.ref.Words())
+	for _, r := range f.Resources {
+		if r.Ref.Group == "" && (r.Ref.Kind == "Secret" || r.Ref.Kind == "ConfigMap") && len(r.Differences) > 0 {
+			names = append(names, r.Ref.Words())
 		}
 	}
 	if len(names) == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -27,7 +28,7 @@ const (
 func (f *fixer) narrowRule(fields []drift.Field) (rule v1alpha1.ResourceIgnoreDifferences, stable bool) {
 	rule, stable = f.ruleFor(), true
 	paths := f.locate(fields)
-	if f.r.strategy == drift.ServerSide {
+	if f.r.Strategy == drift.ServerSide {
 		paths = f.emptied(paths)
 	}
 	for _, path := range paths {
@@ -53,7 +54,7 @@ func (f *fixer) emptied(paths [][]snippet.Step) [][]snippet.Step {
 	for _, path := range paths {
 		above := path[:len(path)-1]
 		pointer := snippet.PointerOf(above)
-		held, _ := pointer.Value(f.r.live)
+		held, _ := pointer.Value(f.r.Live)
 		whole, isObject := held.(map[string]any)
 		if len(above) < 2 || above[len(above)-1].Item || !isObject || len(whole) > covered[string(pointer)] {
 			kept = append(kept, path)
@@ -146,19 +147,19 @@ func (f *fixer) ancestors(fields []drift.Field) v1alpha1.ResourceIgnoreDifferenc
 // ruled is a fix by one entry of ignoreDifferences.
 func (f *fixer) ruled(kind drift.FixKind, rule v1alpha1.ResourceIgnoreDifferences, why ...string) drift.Fix {
 	var added []string
-	respects := kind == drift.FixIgnoreDifferencesAndRespect || f.claim.sync == drift.FightsController
+	respects := kind == drift.FixIgnoreDifferencesAndRespect || f.claim.Sync == drift.FightsController
 	if respects {
 		added = append(added, mark.RespectOption)
 		why = append(why, f.listsRespected(rule))
-	} else if !f.respects() {
+	} else if !f.Respects() {
 		why = append(why, "A sync still writes Git's value, as "+mark.RespectOption+" is not set.")
-		if policy, enabled := f.automated(); enabled && policy["selfHeal"] == true {
+		if policy, enabled := f.Automated(); enabled && policy["selfHeal"] == true {
 			why = append(why, "With selfHeal, any other drift of the Application starts such a sync.")
 		}
 	}
 	why = append(why, "A later change of the ignored fields in Git is not seen any more.")
-	fix := drift.Fix{Kind: kind, Where: drift.InApplication, Snippet: f.application(nil, []v1alpha1.ResourceIgnoreDifferences{rule}, added...), Why: words.Sentences(why...)}
-	if f.r.target != nil && f.r.live != nil {
+	fix := drift.Fix{Kind: kind, Where: drift.InApplication, Snippet: application(f.Application, nil, []v1alpha1.ResourceIgnoreDifferences{rule}, added...), Why: words.Sentences(why...)}
+	if f.r.Target != nil && f.r.Live != nil {
 		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
 	}
 	return fix
@@ -167,7 +168,7 @@ func (f *fixer) ruled(kind drift.FixKind, rule v1alpha1.ResourceIgnoreDifference
 // listsRespected warns of what Argo CD does with lists of custom kinds: its patch
 // knows no keys there, so that the whole list is live's.
 func (f *fixer) listsRespected(rule v1alpha1.ResourceIgnoreDifferences) string {
-	if len(rule.JQPathExpressions) == 0 || f.r.builtIn() {
+	if len(rule.JQPathExpressions) == 0 || f.r.BuiltIn() {
 		return ""
 	}
 	return "For a custom kind a sync then takes the whole list from the live object, so that other changes of that list in Git are not applied either."
@@ -177,7 +178,7 @@ func (f *fixer) listsRespected(rule v1alpha1.ResourceIgnoreDifferences) string {
 // Argo CD knows since v3.6 and for JSON pointers only.
 func (f *fixer) annotatedIgnore(kind drift.FixKind, fields []drift.Field) []drift.Fix {
 	rule, _ := f.narrowRule(fields)
-	if f.settings.version.before(3, 6) || len(rule.JQPathExpressions) > 0 || len(fields) > maxEdited || f.r.target == nil {
+	if f.Settings.Version.Before(3, 6) || len(rule.JQPathExpressions) > 0 || len(fields) > maxEdited || f.r.Target == nil {
 		return nil
 	}
 	pointers := snippet.Block(map[string]any{"jsonPointers": anyList(rule.JSONPointers)})
@@ -186,10 +187,10 @@ func (f *fixer) annotatedIgnore(kind drift.FixKind, fields []drift.Field) []drif
 		Kind: kind, Where: drift.InGit, Snippet: snippet.Fragment(f.ref(), f.apiVersion(), []snippet.Change{{Path: path, Value: strings.TrimSuffix(pointers, "\n")}}),
 		Why: "The same rule in the manifest, for those who may not edit the Application; since Argo CD v3.6, JSON pointers only.",
 	}
-	if kind == drift.FixIgnoreDifferencesAndRespect && !f.respects() {
+	if kind == drift.FixIgnoreDifferencesAndRespect && !f.Respects() {
 		fix.Why += " The Application's syncOptions need " + mark.RespectOption + " beside it."
 	}
-	if f.r.live != nil {
+	if f.r.Live != nil {
 		fix.Edit = &edit{resource: f.r, fields: f.fields, ignores: []v1alpha1.ResourceIgnoreDifferences{rule}}
 	}
 	return []drift.Fix{fix}
@@ -207,7 +208,7 @@ func (f *fixer) byManager(kind drift.FixKind) []drift.Fix {
 	}
 	manager := ""
 	for _, field := range f.fields {
-		if field.Owner == nil || !field.InLive || !field.InTarget || owners.RoleOf(f.r.ref.Kind, *field.Owner) != owners.Controller ||
+		if field.Owner == nil || !field.InLive || !field.InTarget || owners.RoleOf(f.r.Ref.Kind, *field.Owner) != owners.Controller ||
 			manager != "" && field.Owner.Manager != manager {
 			return nil
 		}
@@ -225,14 +226,14 @@ func (f *fixer) alsoOwned(manager string) string {
 		mine[string(field.Pointer)] = true
 	}
 	var bits owners.OwnerSet
-	for i, owner := range f.r.ownership().Entries {
+	for i, owner := range f.r.Ownership().Entries {
 		if owner.Manager == manager && owner.Subresource != statusSubresource {
 			bits |= 1 << i
 		}
 	}
 	var others []string
-	for pointer, owners := range f.r.ownership().Whole {
-		if _, set := pointer.Value(f.r.target); set && owners&bits != 0 && !mine[string(pointer)] {
+	for pointer, owners := range f.r.Ownership().Whole {
+		if _, set := pointer.Value(f.r.Target); set && owners&bits != 0 && !mine[string(pointer)] {
 			others = append(others, string(pointer))
 		}
 	}
@@ -245,27 +246,27 @@ func (f *fixer) alsoOwned(manager string) string {
 
 // serverSide is a fix by letting the API server predict the result of a sync.
 func (f *fixer) serverSide(why ...string) drift.Fix {
-	options := options(object.Annotation(f.snapshot.Application, mark.CompareOptions), serverSideOption)
+	options := options(object.Annotation(f.Snapshot.Application, mark.CompareOptions), serverSideOption)
 	options = strings.ReplaceAll(options, "ServerSideDiff=false,", "")
 	state := "It has been stable since Argo CD v3.1."
 	switch {
-	case f.settings.version.before(2, 10):
+	case f.Settings.Version.Before(2, 10):
 		state = "It needs Argo CD v2.10 or newer, which this one is not."
-	case f.settings.version.before(3, 1):
+	case f.Settings.Version.Before(3, 1):
 		state = "It is beta in this version of Argo CD."
 	}
 	why = append(why, state)
-	if !f.serverSideApplied() {
+	if !serverSideApplied(f.Application) {
 		why = append(why, "Syncs stay client-side applies: a field that is removed from Git is then not seen as drift when only client-side apply owned it.")
 	}
 	return drift.Fix{
 		Kind: drift.FixEnableServerSideDiff, Where: drift.InApplication, Why: words.Sentences(why...),
-		Snippet: f.application(map[string]any{mark.CompareOptions: options}, nil),
+		Snippet: application(f.Application, map[string]any{mark.CompareOptions: options}, nil),
 	}
 }
 
 // serverSideApplied reports whether the Application syncs by server-side apply.
-func (s *situation) serverSideApplied() bool {
-	policy := s.app.Spec.SyncPolicy
+func serverSideApplied(s *state.Application) bool {
+	policy := s.Object.Spec.SyncPolicy
 	return policy != nil && policy.SyncOptions.HasOption("ServerSideApply=true")
 }

@@ -29,7 +29,7 @@ func (f *fixer) manualEdit() []drift.Fix {
 
 // hiddenValues says why a snippet lacks values.
 func (f *fixer) hiddenValues() string {
-	if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return f.r.secret(field.Pointer) }) {
+	if !slices.ContainsFunc(f.fields, func(field drift.Field) bool { return f.r.Secret(field.Pointer) }) {
 		return ""
 	}
 	return "Values of a Secret are never shown here: take them from where they are kept, and commit them encrypted."
@@ -37,7 +37,7 @@ func (f *fixer) hiddenValues() string {
 
 // losses points to what a sync would overwrite, which the finding names.
 func (f *fixer) losses() string {
-	if len(f.claim.loss) == 0 {
+	if len(f.claim.Loss) == 0 {
 		return ""
 	}
 	return "What is lost is named above."
@@ -49,8 +49,8 @@ func (f *fixer) foreignApply() []drift.Fix {
 		snippet.Note("Who writes " + f.ref().Words() + ": " + who),
 		snippet.Kubectl(f.ref(), "get", "--show-managed-fields", `--output=jsonpath={range .metadata.managedFields[*]}{.manager}{" "}{.operation}{" "}{.time}{"\n"}{end}`),
 	}
-	if release := object.Annotation(f.r.live, "meta.helm.sh/release-name"); release != "" {
-		namespace := words.First(object.Annotation(f.r.live, "meta.helm.sh/release-namespace"), f.ref().Namespace)
+	if release := object.Annotation(f.r.Live, "meta.helm.sh/release-name"); release != "" {
+		namespace := words.First(object.Annotation(f.r.Live, "meta.helm.sh/release-namespace"), f.ref().Namespace)
 		s = append(s, snippet.Note("It carries the marks of a Helm release, which an upgrade writes again:"),
 			snippet.Command(append([]string{"helm", "history", "--namespace=" + namespace}, snippet.Operand(release)...)...))
 	}
@@ -64,13 +64,13 @@ func (f *fixer) foreignApply() []drift.Fix {
 func (f *fixer) writers() string {
 	var found []string
 	for _, field := range f.fields {
-		if field.Owner != nil && owners.RoleOf(f.r.ref.Kind, *field.Owner) != owners.Argo && !slices.Contains(found, field.Owner.Manager) {
+		if field.Owner != nil && owners.RoleOf(f.r.Ref.Kind, *field.Owner) != owners.Argo && !slices.Contains(found, field.Owner.Manager) {
 			found = append(found, field.Owner.Manager)
 		}
 	}
 	if len(found) == 0 {
-		for _, owner := range owners.Entries(f.r.live) {
-			if role := owners.RoleOf(f.r.ref.Kind, owner); role != owners.Argo && owner.Subresource == "" && !slices.Contains(found, owner.Manager) {
+		for _, owner := range owners.Entries(f.r.Live) {
+			if role := owners.RoleOf(f.r.Ref.Kind, owner); role != owners.Argo && owner.Subresource == "" && !slices.Contains(found, owner.Manager) {
 				found = append(found, owner.Manager)
 			}
 		}
@@ -105,14 +105,14 @@ func (f *fixer) hiddenAddition() []drift.Fix {
 // removedLive is the command that removes fields of the live object. The patch
 // tests before it removes, and items of a list go from the last to the first.
 func (f *fixer) removedLive(fields []drift.Field) string {
-	patch := &snippet.JsonPatch{}
+	patch := &snippet.JSONPatch{}
 	ordered := slices.Clone(fields)
 	slices.Reverse(ordered)
 	for _, field := range ordered[:min(len(ordered), maxEdited)] {
 		if !field.InLive {
 			continue
 		}
-		if !f.r.secret(field.Pointer) {
+		if !f.r.Secret(field.Pointer) {
 			patch.Test(string(field.Pointer), field.Live)
 		}
 		patch.Remove(string(field.Pointer))
@@ -138,7 +138,7 @@ func (f *fixer) applicationEdit() []drift.Fix {
 	decide := f.manualEdit()
 	ignore := f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields,
 		"Lets "+words.First(f.writers(), "the controller")+" own the fields of this Application.")
-	if f.claim.sync == drift.FightsController {
+	if f.claim.Sync == drift.FightsController {
 		return append([]drift.Fix{ignore}, decide...)
 	}
 	return decide
@@ -157,10 +157,10 @@ func (f *fixer) replicas() []drift.Fix {
 
 // dip warns of what client-side apply makes of a field that leaves the manifest.
 func (f *fixer) dip() string {
-	if f.r.live == nil || f.r.syncsServerSide() {
+	if f.r.Live == nil || f.r.SyncsServerSide() {
 		return ""
 	}
-	if _, found := object.At(f.r.lastApplied, "spec", "replicas"); !found {
+	if _, found := object.At(f.r.LastApplied, "spec", "replicas"); !found {
 		return ""
 	}
 	return "The first client-side apply without it sets the default of 1 until the autoscaler acts again: to avoid that, remove it before from last-applied-configuration too (" +
@@ -192,7 +192,7 @@ func (f *fixer) operatorField() []drift.Fix {
 
 func (f *fixer) aggregatedRole() []drift.Fix {
 	var rules []drift.Field
-	if value, found := f.r.target["rules"]; found {
+	if value, found := f.r.Target["rules"]; found {
 		rules = []drift.Field{{Pointer: "/rules", Target: value, InTarget: true}}
 	}
 	drop := f.gitFix(drift.FixDropFieldFromGit, f.dropped(rules), "The rules of an aggregated ClusterRole are made from the roles that it selects; what Git sets there is overwritten.")
@@ -207,9 +207,9 @@ func (f *fixer) aggregatedRole() []drift.Fix {
 // otherRoles counts what the setting would hide beside this ClusterRole.
 func (f *fixer) otherRoles() string {
 	var others []string
-	for _, r := range f.resources {
-		if r != f.r && r.ref.Kind == f.ref().Kind && r.ref.Group == f.ref().Group && (r.live["aggregationRule"] != nil || r.target["aggregationRule"] != nil) {
-			others = append(others, r.ref.Name)
+	for _, r := range f.Resources {
+		if r != f.r && r.Ref.Kind == f.ref().Kind && r.Ref.Group == f.ref().Group && (r.Live["aggregationRule"] != nil || r.Target["aggregationRule"] != nil) {
+			others = append(others, r.Ref.Name)
 		}
 	}
 	if len(others) == 0 {
@@ -256,10 +256,10 @@ func (f *fixer) liveOrder() []snippet.Change {
 
 // liveDocument is what the fields' pointers are about.
 func (f *fixer) liveDocument() any {
-	if f.r.normalized != nil {
-		return f.r.normalized
+	if f.r.Normalized != nil {
+		return f.r.Normalized
 	}
-	return f.r.live
+	return f.r.Live
 }
 
 // inOrder returns Git's items in live's order, where both lists hold the same items

@@ -9,17 +9,18 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 func (f *fixer) adopt() []drift.Fix {
 	fixes := []drift.Fix{f.operation(drift.FixSyncToAdopt, f.syncSnippet(), "The sync writes Argo CD's mark on the object, which adopts it; where Git differs in nothing else, nothing else changes.")}
-	if id := object.Annotation(f.r.target, mark.TrackingID); id != "" {
+	if id := object.Annotation(f.r.Target, mark.TrackingID); id != "" {
 		mark := snippet.KubectlPairs(f.ref(), "annotate", mark.TrackingID+"="+id)
 		fixes = append(fixes, f.cluster(drift.FixSyncToAdopt, snippet.Lines(mark), "The same mark by hand, for an object that must not be applied yet."))
-	} else if label := object.Text(f.r.target, "metadata", "labels", f.settings.instanceLabel); label != "" {
-		mark := snippet.KubectlPairs(f.ref(), "label", f.settings.instanceLabel+"="+label)
+	} else if label := object.Text(f.r.Target, "metadata", "labels", f.Settings.InstanceLabel); label != "" {
+		mark := snippet.KubectlPairs(f.ref(), "label", f.Settings.InstanceLabel+"="+label)
 		fixes = append(fixes, f.cluster(drift.FixSyncToAdopt, snippet.Lines(mark), "The same mark by hand, for an object that must not be applied yet."))
 	}
 	return fixes
@@ -28,7 +29,7 @@ func (f *fixer) adopt() []drift.Fix {
 func (f *fixer) oneOwner() []drift.Fix {
 	other := "the other Application"
 	if r := f.subject(); r != nil {
-		if name, claimed := r.claimant(); claimed {
+		if name, claimed := r.Claimant(); claimed {
 			other = "Application " + name
 		}
 	}
@@ -36,7 +37,7 @@ func (f *fixer) oneOwner() []drift.Fix {
 		f.advice(drift.FixSingleOwner, snippet.Note(f.ref().Words()+" is rendered by this Application and by "+other+".", "Delete its manifest from one of them, without pruning it there: first annotate it with "+mark.SyncOptions+": Prune=false, and sync."),
 			"Each sync of the one takes the object from the other. Keep it in the Application that it belongs to.", f.losses()),
 		{
-			Kind: drift.FixSingleOwner, Where: drift.InApplication, Snippet: f.application(nil, nil, "FailOnSharedResource=true"),
+			Kind: drift.FixSingleOwner, Where: drift.InApplication, Snippet: application(f.Application, nil, nil, "FailOnSharedResource=true"),
 			Why: "Until then: syncs of this Application fail instead of taking the object over.",
 		},
 	}
@@ -49,7 +50,7 @@ func (f *fixer) argoCM(kind drift.FixKind, data map[string]any, why ...string) d
 func (f *fixer) copiedLabel() []drift.Fix {
 	ref := f.ref()
 	return []drift.Fix{
-		f.argoCM(drift.FixChangeTrackingMethod, map[string]any{"application.resourceTrackingMethod": trackAnnotation},
+		f.argoCM(drift.FixChangeTrackingMethod, map[string]any{"application.resourceTrackingMethod": state.TrackAnnotation},
 			"Labels are copied to what a controller makes from the object, and Argo CD takes the copies for its own; the annotation says for which object it was written.",
 			"It is for all Applications of this Argo CD: the next sync of each writes the annotation."),
 		f.cluster(drift.FixMarkIgnoreExtraneous, snippet.Lines(snippet.KubectlPairs(ref, "annotate", mark.CompareOptions+"=IgnoreExtraneous", mark.SyncOptions+"=Prune=false")),
@@ -59,7 +60,7 @@ func (f *fixer) copiedLabel() []drift.Fix {
 
 func (f *fixer) labelConflict() []drift.Fix {
 	return []drift.Fix{
-		f.argoCM(drift.FixChangeTrackingMethod, map[string]any{"application.resourceTrackingMethod": trackAnnotation},
+		f.argoCM(drift.FixChangeTrackingMethod, map[string]any{"application.resourceTrackingMethod": state.TrackAnnotation},
 			"With annotations the label is free for whoever else sets it.", "It is for all Applications of this Argo CD: the next sync of each writes the annotation."),
 		f.argoCM(drift.FixChangeTrackingMethod, map[string]any{"application.instanceLabelKey": "argocd.argoproj.io/instance"},
 			"Keeps labels, under a name that nobody else uses; objects of kinds that no sync touches lose their mark until the next one."),
@@ -80,7 +81,7 @@ func (f *fixer) warnFinalizers() string {
 	if r == nil {
 		return ""
 	}
-	finalizers := object.List(r.live, "metadata", "finalizers")
+	finalizers := object.List(r.Live, "metadata", "finalizers")
 	if len(finalizers) == 0 {
 		return ""
 	}
@@ -91,14 +92,14 @@ func (f *fixer) warnFinalizers() string {
 func (f *fixer) pruneProtected() []drift.Fix {
 	ref := f.ref()
 	r := f.subject()
-	if r == nil || hasOption(r.live, mark.SyncOptions, "Prune=confirm") {
-		approve := snippet.Kubectl(f.situation.ref(), "annotate", "--overwrite") + ` "argocd.argoproj.io/deletion-approved=$(date -u +%Y-%m-%dT%H:%M:%SZ)"` + "\n"
+	if r == nil || state.HasOption(r.Live, mark.SyncOptions, "Prune=confirm") {
+		approve := snippet.Kubectl(f.Ref(), "annotate", "--overwrite") + ` "argocd.argoproj.io/deletion-approved=$(date -u +%Y-%m-%dT%H:%M:%SZ)"` + "\n"
 		if r != nil {
 			approve = snippet.Dumped(ref) + approve
 		}
 		return []drift.Fix{f.operation(drift.FixPruneAfterReview, approve, "Confirms the deletions that the operation waits for, all of them. Dump what is to be deleted first.")}
 	}
-	mark := snippet.KubectlPairs(ref, "annotate", mark.CompareOptions+"="+options(object.Annotation(r.live, mark.CompareOptions), "IgnoreExtraneous"))
+	mark := snippet.KubectlPairs(ref, "annotate", mark.CompareOptions+"="+options(object.Annotation(r.Live, mark.CompareOptions), "IgnoreExtraneous"))
 	return []drift.Fix{
 		f.cluster(drift.FixMarkIgnoreExtraneous, snippet.Lines(mark), "The object is kept on purpose; with the mark it no longer makes the Application OutOfSync."),
 		f.cluster(drift.FixPruneAfterReview, snippet.Dumped(ref)+snippet.Lines(snippet.Kubectl(ref, "delete")), "Right when nothing needs the object any more: Argo CD itself does not delete what has Prune=false.", f.warnFinalizers()),
@@ -109,9 +110,9 @@ func (f *fixer) hookLeftover() []drift.Fix {
 	r := f.subject()
 	policy := map[string]string{mark.HookDelete: "BeforeHookCreation,HookSucceeded"}
 	why := "Deletes the run when it has succeeded, and the one before a new one; a failed run stays for its logs."
-	if r != nil && object.Annotation(r.live, mark.HelmHook) != "" && object.Annotation(r.live, mark.Hook) == "" {
+	if r != nil && object.Annotation(r.Live, mark.HelmHook) != "" && object.Annotation(r.Live, mark.Hook) == "" {
 		policy = map[string]string{mark.HelmHookDelete: "before-hook-creation,hook-succeeded"}
-	} else if r != nil && !isHook(r.live) {
+	} else if r != nil && !state.IsHook(r.Live) {
 		policy[mark.Hook] = "Sync"
 		why = "Makes the run a hook, so that Argo CD neither compares nor prunes it. " + why
 	}
@@ -128,14 +129,14 @@ func (f *fixer) ttlDeleted() []drift.Fix {
 		{Path: []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: mark.Hook}}, Value: "Sync"},
 		{Path: []snippet.Step{{Field: "metadata"}, {Field: "annotations"}, {Field: mark.HookDelete}}, Value: "BeforeHookCreation"},
 	}
-	changes = append(changes, ttlRemovals(f.r.target)...)
+	changes = append(changes, ttlRemovals(f.r.Target)...)
 	return []drift.Fix{f.gitFix(drift.FixConvertToHook, changes,
 		"A run that deletes itself is missing ever after, and every sync runs it again; as a hook it runs with each sync on purpose, and its absence is no drift.",
 		"Take PreSync or PostSync where it has to run before or after the rest.")}
 }
 
 func (f *fixer) repeated() []drift.Fix {
-	return []drift.Fix{f.advice(drift.FixRemoveDuplicateInGit, snippet.Note(append([]string{"Keep one of the manifests of the same object:"}, f.claim.evidence...)...),
+	return []drift.Fix{f.advice(drift.FixRemoveDuplicateInGit, snippet.Note(append([]string{"Keep one of the manifests of the same object:"}, f.claim.Evidence...)...),
 		"Argo CD applies the last one that it renders; the others are never in force.")}
 }
 
@@ -153,7 +154,7 @@ func (f *fixer) excluded() []drift.Fix {
 // exclusionsWithout is the setting without the kind, where it names the kind itself.
 func (f *fixer) exclusionsWithout(ref drift.ResourceRef) (string, bool) {
 	var exclusions []map[string]any
-	if yaml.Unmarshal([]byte(f.settings.argocdCM["resource.exclusions"]), &exclusions) != nil {
+	if yaml.Unmarshal([]byte(f.Settings.ArgocdCM["resource.exclusions"]), &exclusions) != nil {
 		return "", false
 	}
 	var kept []any
@@ -180,10 +181,10 @@ func (f *fixer) exclusionsWithout(ref drift.ResourceRef) (string, bool) {
 // namespaceMetadata: a Namespace that Git renders wins over the Application's
 // managedNamespaceMetadata, so that the labels have to go there.
 func (f *fixer) namespaceMetadata() []drift.Fix {
-	namespace := f.app.Spec.Destination.Namespace
+	namespace := f.Object.Spec.Destination.Namespace
 	ref := drift.ResourceRef{Kind: "Namespace", Name: namespace}
 	label := []string{snippet.Kubectl(ref, "get", "--output=yaml")}
-	if policy := f.app.Spec.SyncPolicy; policy != nil && policy.ManagedNamespaceMetadata != nil {
+	if policy := f.Object.Spec.SyncPolicy; policy != nil && policy.ManagedNamespaceMetadata != nil {
 		if pairs := assigned(policy.ManagedNamespaceMetadata.Labels); len(pairs) > 0 {
 			label = append(label, snippet.KubectlPairs(ref, "label", pairs...))
 		}
@@ -193,14 +194,14 @@ func (f *fixer) namespaceMetadata() []drift.Fix {
 	}
 	outside := f.cluster(drift.FixLabelOutOfBandOrFixChart, snippet.Lines(label...),
 		"A Namespace that is rendered wins over managedNamespaceMetadata: put the labels into its manifest or the chart's values, or set them by hand and take the setting out.")
-	sync := f.operation(drift.FixSync, snippet.Lines(f.argocd("sync")), "Applies the changed managedNamespaceMetadata to the namespace.")
-	for _, r := range f.resources {
-		if r.ref.Group == "" && r.ref.Kind == "Namespace" && r.target != nil {
+	sync := f.operation(drift.FixSync, snippet.Lines(argocd(f.Application, "sync")), "Applies the changed managedNamespaceMetadata to the namespace.")
+	for _, r := range f.Resources {
+		if r.Ref.Group == "" && r.Ref.Kind == "Namespace" && r.Target != nil {
 			return []drift.Fix{outside}
 		}
 	}
-	if policy := f.app.Spec.SyncPolicy; policy != nil && !policy.SyncOptions.HasOption("CreateNamespace=true") {
-		sync.Snippet = f.application(nil, nil, "CreateNamespace=true") + snippet.Note("after that:", f.argocd("sync")) + "\n"
+	if policy := f.Object.Spec.SyncPolicy; policy != nil && !policy.SyncOptions.HasOption("CreateNamespace=true") {
+		sync.Snippet = application(f.Application, nil, nil, "CreateNamespace=true") + snippet.Note("after that:", argocd(f.Application, "sync")) + "\n"
 		sync.Why = "Without CreateNamespace=true a sync does not touch the namespace: add the option, then sync."
 		sync.Where = drift.InApplication
 	}

@@ -19,8 +19,8 @@ var (
 
 // project adds to the AppProject what the message says that it lacks.
 func (f *fixer) project() []drift.Fix {
-	name := words.First(f.app.Spec.Project, "default")
-	said := strings.Join(f.claim.evidence, "\n")
+	name := words.First(f.Object.Spec.Project, "default")
+	said := strings.Join(f.claim.Evidence, "\n")
 	spec := map[string]any{}
 	switch {
 	case deniedResource.MatchString(said):
@@ -29,10 +29,10 @@ func (f *fixer) project() []drift.Fix {
 	case deniedRepository.MatchString(said):
 		spec["sourceRepos"] = []any{deniedRepository.FindStringSubmatch(said)[1]}
 	case deniedNamespace.MatchString(said):
-		destination := f.app.Spec.Destination
+		destination := f.Object.Spec.Destination
 		spec["destinations"] = []any{cluster(destination.Server, destination.Name, deniedNamespace.FindStringSubmatch(said)[1])}
 	case deniedDestination.MatchString(said) || strings.Contains(said, "destination"):
-		destination := f.app.Spec.Destination
+		destination := f.Object.Spec.Destination
 		spec["destinations"] = []any{cluster(destination.Server, destination.Name, destination.Namespace)}
 	default:
 		ref := f.ref()
@@ -58,27 +58,27 @@ func cluster(server, name, namespace string) map[string]any {
 
 // whitelist is the list for a kind: the one for kinds with a namespace or without.
 func (f *fixer) whitelist(group, kind string) string {
-	for _, r := range f.resources {
-		if r.ref.Group == group && r.ref.Kind == kind && r.ref.Namespace != "" {
+	for _, r := range f.Resources {
+		if r.Ref.Group == group && r.Ref.Kind == kind && r.Ref.Namespace != "" {
 			return "namespaceResourceWhitelist"
 		}
 	}
-	if crd, found := f.crd(group, kind); found && object.Text(crd, "spec", "scope") == "Namespaced" {
+	if crd, found := f.Crd(group, kind); found && object.Text(crd, "spec", "scope") == "Namespaced" {
 		return "namespaceResourceWhitelist"
 	}
 	return "clusterResourceWhitelist"
 }
 
 func (f *fixer) syncWindow() []drift.Fix {
-	name := words.First(f.app.Spec.Project, "default")
+	name := words.First(f.Object.Spec.Project, "default")
 	words := []string{snippet.Command(append([]string{"argocd", "proj", "windows", "list"}, snippet.Operand(name)...)...)}
-	manual := len(f.windows()) > 0
-	for _, w := range f.windows() {
+	manual := len(f.Windows()) > 0
+	for _, w := range f.Windows() {
 		manual = manual && w.ManualSync
 	}
 	why := "Wait until the window lets the sync through; the list shows when."
 	if manual {
-		words = append(words, f.argocd("sync"))
+		words = append(words, argocd(f.Application, "sync"))
 		why = "The windows hold back automated syncs alone: one by hand goes through."
 	}
 	fixes := []drift.Fix{f.operation(drift.FixWaitOrManualSync, snippet.Lines(words...), why)}
@@ -86,7 +86,7 @@ func (f *fixer) syncWindow() []drift.Fix {
 		return fixes
 	}
 	var windows []any
-	for _, w := range f.windows() {
+	for _, w := range f.Windows() {
 		entry := map[string]any{"kind": w.Kind, "schedule": w.Schedule, "duration": w.Duration, "manualSync": true}
 		for field, values := range map[string][]string{"applications": w.Applications, "namespaces": w.Namespaces, "clusters": w.Clusters} {
 			if len(values) > 0 {

@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -49,11 +51,11 @@ func TestRulesIgnoreOneField(t *testing.T) {
 	for pointer, row := range rows {
 		t.Run(pointer, func(t *testing.T) {
 			snapshot := &drift.Snapshot{Application: map[string]any{"kind": "Application", "metadata": map[string]any{"name": "a"}}, Resources: []drift.Resource{{Target: live, Live: live}}}
-			s, err := newSituation(t.Context(), snapshot)
+			s, err := state.New(t.Context(), snapshot)
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := &fixer{situation: s, r: s.resources[0], claim: &claim{}}
+			f := &fixer{Application: s, r: s.Resources[0], claim: &rule.Answer{}}
 			at := fieldpath.Pointer(pointer)
 			value, found := at.Value(live)
 			if !found {

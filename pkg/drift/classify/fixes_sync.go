@@ -8,7 +8,10 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -17,7 +20,7 @@ import (
 
 // told is what the claim knows, as a comment.
 func (f *fixer) told(lead ...string) string {
-	return snippet.Note(append(lead, f.claim.evidence[:min(len(f.claim.evidence), maxTold)]...)...)
+	return snippet.Note(append(lead, f.claim.Evidence[:min(len(f.claim.Evidence), maxTold)]...)...)
 }
 
 // maxTold is how many pieces of evidence a snippet repeats.
@@ -32,9 +35,9 @@ func (f *fixer) immutable() []drift.Fix {
 	if r == nil {
 		return []drift.Fix{replace}
 	}
-	o := r.live
+	o := r.Live
 	if o == nil {
-		o = r.target
+		o = r.Target
 	}
 	_, templates := object.At(o, "spec", "volumeClaimTemplates")
 	restarts := object.Text(o, "spec", "template", "spec", "restartPolicy")
@@ -62,7 +65,7 @@ func (f *fixer) longAnnotation() []drift.Fix {
 	return []drift.Fix{
 		f.annotated(drift.FixServerSideApply, map[string]string{mark.SyncOptions: "ServerSideApply=true"},
 			"Client-side apply stores the whole manifest in an annotation, which may have 262144 bytes; server-side apply stores none."),
-		{Kind: drift.FixServerSideApply, Where: drift.InApplication, Snippet: f.application(nil, nil, "ServerSideApply=true"), Why: "The same for all of the Application; it changes how everything is compared, too."},
+		{Kind: drift.FixServerSideApply, Where: drift.InApplication, Snippet: application(f.Application, nil, nil, "ServerSideApply=true"), Why: "The same for all of the Application; it changes how everything is compared, too."},
 	}
 }
 
@@ -70,8 +73,8 @@ func (f *fixer) missingCRD() []drift.Fix {
 	ref := f.ref()
 	fix := f.annotated(drift.FixSkipDryRunAndWave, map[string]string{mark.SyncOptions: "SkipDryRunOnMissingResource=true", mark.SyncWave: "1"},
 		"The kind is not served yet: without the dry run the sync starts, and the wave applies the object after what brings its CRD.")
-	for _, r := range f.resources {
-		if r.target != nil && object.Text(r.target, "spec", "names", "kind") == ref.Kind && object.Text(r.target, "spec", "group") == ref.Group {
+	for _, r := range f.Resources {
+		if r.Target != nil && object.Text(r.Target, "spec", "names", "kind") == ref.Kind && object.Text(r.Target, "spec", "group") == ref.Group {
 			return []drift.Fix{fix}
 		}
 	}
@@ -82,13 +85,13 @@ func (f *fixer) missingCRD() []drift.Fix {
 // dependency: what is missing but rendered here comes too late; anything else has to
 // be provided.
 func (f *fixer) dependency() []drift.Fix {
-	said := strings.Join(f.claim.evidence, "\n")
-	for _, r := range f.resources {
-		if r.target == nil || r.live != nil || r.ref.Name == "" || !strings.Contains(said, strconv.Quote(r.ref.Name)) {
+	said := strings.Join(f.claim.Evidence, "\n")
+	for _, r := range f.Resources {
+		if r.Target == nil || r.Live != nil || r.Ref.Name == "" || !strings.Contains(said, strconv.Quote(r.Ref.Name)) {
 			continue
 		}
-		inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
-		wave := wave(r.target) - 1
+		inner := &fixer{Application: f.Application, r: r, claim: &rule.Answer{}}
+		wave := wave(r.Target) - 1
 		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{mark.SyncWave: strconv.Itoa(wave)},
 			"The Application renders what is missing, but applies it too late: an earlier wave has it there first."), f.provide()}
 	}
@@ -105,25 +108,25 @@ func wave(o object.Object) int {
 
 func (f *fixer) provide() drift.Fix {
 	s := f.told("Provide what is missing:") + "\n"
-	namespace := words.First(f.ref().Namespace, f.app.Spec.Destination.Namespace)
+	namespace := words.First(f.ref().Namespace, f.Object.Spec.Destination.Namespace)
 	s += snippet.Lines(snippet.Command("kubectl", "get", "events", "--namespace="+namespace, "--field-selector=type=Warning"))
 	return f.cluster(drift.FixProvideDependency, s, "Everything is applied, but it waits for an object that no sync of this Application creates. Create it, or correct the name that refers to it.")
 }
 
 func (f *fixer) hookStuck() []drift.Fix {
 	r := f.waitedFor()
-	if r == nil || r.live != nil || !hasTTL(r.target) && !f.endedUnseen(r.ref) {
+	if r == nil || r.Live != nil || !state.HasTTL(r.Target) && !f.endedUnseen(r.Ref) {
 		return []drift.Fix{f.hookFix()}
 	}
-	changes := ttlRemovals(r.target)
+	changes := ttlRemovals(r.Target)
 	if len(changes) == 0 {
 		// Argo CD's answers leave the manifests of hooks out.
 		changes = []snippet.Change{{Path: []snippet.Step{{Field: "spec"}, {Field: "ttlSecondsAfterFinished"}}, Value: "...", Remove: true}}
 	}
-	inner := &fixer{situation: f.situation, r: r, claim: &claim{}}
+	inner := &fixer{Application: f.Application, r: r, claim: &rule.Answer{}}
 	drop := inner.gitFix(drift.FixDropFieldFromGit, changes, "The hook ended and is gone, deleted by its own TTL, and Argo CD waits for its end for ever. Use "+mark.HookDelete+" instead.",
 		"The running operation has to be ended first.")
-	drop.Snippet += snippet.Note("after the commit:", f.argocd("terminate-op"), f.argocd("sync")) + "\n"
+	drop.Snippet += snippet.Note("after the commit:", argocd(f.Application, "terminate-op"), argocd(f.Application, "sync")) + "\n"
 	return []drift.Fix{drop}
 }
 
@@ -143,45 +146,45 @@ func ttlRemovals(target object.Object) []snippet.Change {
 // endedUnseen reports whether an event tells that the object ended, which Argo CD
 // would have seen had the object stayed.
 func (f *fixer) endedUnseen(ref drift.ResourceRef) bool {
-	return slices.ContainsFunc(f.events, func(e event) bool {
-		same := e.involved.Kind == ref.Kind && e.involved.Name == ref.Name && (ref.Namespace == "" || e.involved.Namespace == ref.Namespace)
-		return same && (strings.HasSuffix(e.reason, "Completed") || strings.HasSuffix(e.reason, "Succeeded"))
+	return slices.ContainsFunc(f.Events, func(e state.Event) bool {
+		same := e.Involved.Kind == ref.Kind && e.Involved.Name == ref.Name && (ref.Namespace == "" || e.Involved.Namespace == ref.Namespace)
+		return same && (strings.HasSuffix(e.Reason, "Completed") || strings.HasSuffix(e.Reason, "Succeeded"))
 	})
 }
 
 // waitedFor is what the running operation waits for.
-func (f *fixer) waitedFor() *resource {
+func (f *fixer) waitedFor() *state.Resource {
 	if r := f.subject(); r != nil {
 		return r
 	}
-	op := f.app.Status.OperationState
+	op := f.Object.Status.OperationState
 	if op == nil {
 		return nil
 	}
-	ref := waitsFor(op.Message).ref
+	ref := outcome.WaitsFor(op.Message).Ref
 	if ref.Name == "" {
 		return nil
 	}
-	return f.find(ref)
+	return f.Find(ref)
 }
 
 func (f *fixer) hookFix() drift.Fix {
 	commands := f.inspect(f.waitedFor())
-	commands = append(commands, snippet.Note("when the hook is fixed in Git:"), f.argocd("terminate-op"), f.argocd("sync"))
+	commands = append(commands, snippet.Note("when the hook is fixed in Git:"), argocd(f.Application, "terminate-op"), argocd(f.Application, "sync"))
 	return f.cluster(drift.FixFixHook, snippet.Lines(commands...), "The sync waits for a hook that does not end: its own logs say why. Ending the operation does not undo what was applied.")
 }
 
 // inspect are the commands that show what ails a workload.
-func (f *fixer) inspect(r *resource) []string {
-	if r == nil || r.ref.Name == "" {
-		return []string{f.argocd("get", "--show-operation")}
+func (f *fixer) inspect(r *state.Resource) []string {
+	if r == nil || r.Ref.Name == "" {
+		return []string{argocd(f.Application, "get", "--show-operation")}
 	}
-	ref := r.ref
-	if ref.Namespace == "" && r.live == nil {
-		ref.Namespace = f.app.Spec.Destination.Namespace
+	ref := r.Ref
+	if ref.Namespace == "" && r.Live == nil {
+		ref.Namespace = f.Object.Spec.Destination.Namespace
 	}
 	commands := []string{snippet.Kubectl(ref, "describe")}
-	if _, pods := object.At(r.live, "spec", "template", "spec", "containers"); pods || ref.Kind == "Pod" || ref.Kind == "Job" {
+	if _, pods := object.At(r.Live, "spec", "template", "spec", "containers"); pods || ref.Kind == "Pod" || ref.Kind == "Job" {
 		commands = append(commands, snippet.Kubectl(ref, "logs", "--all-containers", "--tail=100"))
 	}
 	return commands
@@ -189,16 +192,16 @@ func (f *fixer) inspect(r *resource) []string {
 
 func (f *fixer) hookFailed() []drift.Fix {
 	commands := []string{f.told()}
-	if op := f.app.Status.OperationState; op != nil && op.SyncResult != nil {
+	if op := f.Object.Status.OperationState; op != nil && op.SyncResult != nil {
 		for _, result := range op.SyncResult.Resources {
 			if result != nil && result.HookType != "" && result.HookPhase.Failed() {
 				ref := drift.ResourceRef{Group: result.Group, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
-				commands = append(commands, f.inspect(f.find(ref))...)
+				commands = append(commands, f.inspect(f.Find(ref))...)
 				break
 			}
 		}
 	}
-	return []drift.Fix{f.cluster(drift.FixFixHook, snippet.Lines(append(commands, f.argocd("sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
+	return []drift.Fix{f.cluster(drift.FixFixHook, snippet.Lines(append(commands, argocd(f.Application, "sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
 }
 
 func (f *fixer) waveBlocked() []drift.Fix {
@@ -207,30 +210,30 @@ func (f *fixer) waveBlocked() []drift.Fix {
 }
 
 func (f *fixer) inProgress() []drift.Fix {
-	return []drift.Fix{f.operation(drift.FixWait, snippet.Lines(f.argocd("wait", "--operation", "--timeout=600")), "A sync is under way: what differs now may not differ when it is done.")}
+	return []drift.Fix{f.operation(drift.FixWait, snippet.Lines(argocd(f.Application, "wait", "--operation", "--timeout=600")), "A sync is under way: what differs now may not differ when it is done.")}
 }
 
 func (f *fixer) generation() []drift.Fix {
-	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+snippet.Note("when it is fixed in Git: "+f.argocd("get", "--hard-refresh")),
+	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("What the repo-server says:")+"\n"+snippet.Note("when it is fixed in Git: "+argocd(f.Application, "get", "--hard-refresh")),
 		"Nothing can be rendered, so that there is nothing to compare or to sync; what is live stays as it is.")}
 }
 
 func (f *fixer) emptyGuard() []drift.Fix {
-	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+snippet.Note("look at path, include, values and generators of the source; then: "+f.argocd("get", "--hard-refresh")),
+	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+snippet.Note("look at path, include, values and generators of the source; then: "+argocd(f.Application, "get", "--hard-refresh")),
 		"Nothing is rendered, which is seldom meant: the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant.")}
 }
 
 func (f *fixer) gaveUp() []drift.Fix {
-	again := f.operation(drift.FixSync, snippet.Lines(f.argocd("sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is fixed, a sync by hand starts it.")
-	terminate := f.operation(drift.FixTerminateAndResync, snippet.Lines(f.argocd("terminate-op"), f.argocd("sync")), "Ends the operation that still retries an old revision, and syncs the current one.")
-	if f.claim.sync == drift.Waits {
+	again := f.operation(drift.FixSync, snippet.Lines(argocd(f.Application, "sync")), "Argo CD does not try the same revision again by itself; once what made the sync fail is fixed, a sync by hand starts it.")
+	terminate := f.operation(drift.FixTerminateAndResync, snippet.Lines(argocd(f.Application, "terminate-op"), argocd(f.Application, "sync")), "Ends the operation that still retries an old revision, and syncs the current one.")
+	if f.claim.Sync == drift.Waits {
 		return []drift.Fix{terminate}
 	}
 	return []drift.Fix{again}
 }
 
 func (f *fixer) denied() []drift.Fix {
-	if said := strings.Join(f.claim.evidence, "\n"); words.Mentions(said, []string{"failed calling webhook"}) && !words.Mentions(said, []string{"denied the request"}) {
+	if said := strings.Join(f.claim.Evidence, "\n"); words.Mentions(said, []string{"failed calling webhook"}) && !words.Mentions(said, []string{"denied the request"}) {
 		return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Repair the webhook (its Service, its certificate), then sync again; the manifest may be fine:"),
 			"The API server could not ask the webhook, and was told to refuse then; no policy has judged the manifest yet.")}
 	}
@@ -242,9 +245,9 @@ func (f *fixer) deletion() []drift.Fix {
 	ref := f.ref()
 	r := f.subject()
 	if r == nil && ref.Kind == "Application" {
-		r = &resource{situation: f.situation, ref: ref, live: f.snapshot.Application}
+		r = &state.Resource{Application: f.Application, Ref: ref, Live: f.Snapshot.Application}
 	}
-	if r != nil && ref.Namespace != "" && object.Text(r.live, "metadata", "deletionTimestamp") == "" {
+	if r != nil && ref.Namespace != "" && object.Text(r.Live, "metadata", "deletionTimestamp") == "" {
 		// Not the object itself is being deleted, but what holds it.
 		ref, r = drift.ResourceRef{Kind: "Namespace", Name: ref.Namespace}, nil
 	}
@@ -255,9 +258,9 @@ func (f *fixer) deletion() []drift.Fix {
 			"kubectl api-resources --verbs=list --namespaced --output=name | xargs --no-run-if-empty --max-args=1 "+snippet.Command("kubectl", "get", "--ignore-not-found", "--show-kind", "--namespace="+ref.Name))
 		return []drift.Fix{f.cluster(drift.FixClearFinalizer, snippet.Lines(commands...), "A namespace ends when the last object in it is gone: the list shows what is left, and whose finalizers hold it. "+why)}
 	}
-	if r != nil && len(object.List(r.live, "metadata", "finalizers")) > 0 {
-		patch := &snippet.JsonPatch{}
-		patch.Test("/metadata/finalizers", r.live["metadata"].(map[string]any)["finalizers"]) //nolint:forcetypeassert // list found it
+	if r != nil && len(object.List(r.Live, "metadata", "finalizers")) > 0 {
+		patch := &snippet.JSONPatch{}
+		patch.Test("/metadata/finalizers", r.Live["metadata"].(map[string]any)["finalizers"]) //nolint:forcetypeassert // list found it
 		patch.Remove("/metadata/finalizers")
 		commands = append(commands, snippet.Note("only when their controllers will never run again:"), snippet.Kubectl(ref, "patch", "--type=json", patch.Text()))
 	}
@@ -273,22 +276,22 @@ func (f *fixer) newerVersion() (string, bool) {
 	if r == nil {
 		return "", false
 	}
-	if match := installedVersion.FindStringSubmatch(strings.Join(f.claim.evidence, "\n")); match != nil {
-		if r.ref.Group == "" {
+	if match := installedVersion.FindStringSubmatch(strings.Join(f.claim.Evidence, "\n")); match != nil {
+		if r.Ref.Group == "" {
 			return match[1], true
 		}
-		return r.ref.Group + "/" + match[1], true
+		return r.Ref.Group + "/" + match[1], true
 	}
-	given := object.Text(r.target, "apiVersion")
-	if live := object.Text(r.live, "apiVersion"); live != "" && live != given {
+	given := object.Text(r.Target, "apiVersion")
+	if live := object.Text(r.Live, "apiVersion"); live != "" && live != given {
 		return live, true
 	}
-	crd, found := f.crd(r.ref.Group, r.ref.Kind)
+	crd, found := f.Crd(r.Ref.Group, r.Ref.Kind)
 	if !found {
 		return "", false
 	}
 	for _, version := range slices.Backward(object.List(crd, "spec", "versions")) {
-		name := r.ref.Group + "/" + object.Text(version, "name")
+		name := r.Ref.Group + "/" + object.Text(version, "name")
 		if served, _ := object.At(version, "served"); served == true && name != given {
 			return name, true
 		}
@@ -328,10 +331,10 @@ func (f *fixer) controllerStale() []drift.Fix {
 
 func (f *fixer) unhealthy() []drift.Fix {
 	commands := []string{}
-	for _, status := range f.app.Status.Resources {
+	for _, status := range f.Object.Status.Resources {
 		if status.Health != nil && (status.Health.Status == "Degraded" || status.Health.Status == "Progressing" || status.Health.Status == "Missing") && len(commands) < maxTold {
 			ref := drift.ResourceRef{Group: status.Group, Kind: status.Kind, Namespace: status.Namespace, Name: status.Name}
-			commands = append(commands, f.inspect(f.find(ref))...)
+			commands = append(commands, f.inspect(f.Find(ref))...)
 		}
 	}
 	if len(commands) == 0 {
@@ -346,8 +349,8 @@ func (f *fixer) nothing() []drift.Fix {
 
 // unexplained offers what is always possible, where fields differ.
 func (f *fixer) unexplained() []drift.Fix {
-	if len(f.fields) == 0 || f.r.live == nil {
-		return []drift.Fix{f.operation(drift.FixDecideCommitOrSync, f.told()+"\n"+snippet.Lines(f.argocd("get", "--show-operation")), "What Argo CD reports is not known here: read it first.")}
+	if len(f.fields) == 0 || f.r.Live == nil {
+		return []drift.Fix{f.operation(drift.FixDecideCommitOrSync, f.told()+"\n"+snippet.Lines(argocd(f.Application, "get", "--show-operation")), "What Argo CD reports is not known here: read it first.")}
 	}
 	return append(f.manualEdit(), f.ignore(drift.FixIgnoreDifferencesNarrow, f.fields, "As long as nobody knows why it differs, this hides it."))
 }

@@ -13,8 +13,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -155,23 +158,23 @@ resources:
 `
 
 // arrange compares a snapshot's resources and prepares the first.
-func arrange(t *testing.T, snapshot *drift.Snapshot) (*situation, *resource) {
+func arrange(t *testing.T, snapshot *drift.Snapshot) (*state.Application, *state.Resource) {
 	t.Helper()
-	s, err := newSituation(t.Context(), snapshot)
+	s, err := state.New(t.Context(), snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.compare()
-	for _, r := range s.resources {
-		r.prepare()
+	compare.All(s)
+	for _, r := range s.Resources {
+		r.Prepare()
 	}
-	return s, s.resources[0]
+	return s, s.Resources[0]
 }
 
 // flagged are the fields that differ.
-func flagged(r *resource) []drift.Field {
+func flagged(r *state.Resource) []drift.Field {
 	var found []drift.Field
-	for _, d := range r.differences {
+	for _, d := range r.Differences {
 		found = append(found, drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive, Owner: &drift.Owner{Manager: nasty, Operation: "Update"}})
 	}
 	return found
@@ -205,7 +208,7 @@ func TestEveryMechanismHasFixes(t *testing.T) {
 	for name, row := range rows {
 		for _, mechanism := range append(slices.Clone(drift.Mechanisms), drift.None, drift.Unexplained) {
 			s, r := arrange(t, row.snapshot)
-			c := &claim{mechanism: mechanism, sync: drift.OverwritesLive, evidence: []string{nasty}, loss: []string{nasty}}
+			c := &rule.Answer{Mechanism: mechanism, Sync: drift.OverwritesLive, Evidence: []string{nasty}, Loss: []string{nasty}}
 			fields := flagged(r)
 			if row.whole {
 				r, fields = nil, nil
@@ -307,7 +310,7 @@ func TestFixFitsTheFacts(t *testing.T) {
 			snapshot.Resources[0].Target = with(t, snapshot.Resources[0].Target, row.set)
 			snapshot.Resources[0].Live = with(t, snapshot.Resources[0].Live, row.live)
 			s, r := arrange(t, snapshot)
-			fixes := fixesFor(s, r, &claim{mechanism: row.mechanism, sync: row.sync}, []drift.Field{row.field})
+			fixes := fixesFor(s, r, &rule.Answer{Mechanism: row.mechanism, Sync: row.sync}, []drift.Field{row.field})
 			if fixes[0].Kind != row.want {
 				t.Errorf("%s first, want %s: %s", fixes[0].Kind, row.want, row.reason)
 			}
@@ -387,10 +390,10 @@ func TestSnippetsHoldNoSecrets(t *testing.T) {
 	}
 	snapshot.Resources = []drift.Resource{{Target: secret(value), Live: secret(value + "b2xk")}}
 	s, r := arrange(t, snapshot)
-	fields := r.masked(flagged(r))
+	fields := r.Masked(flagged(r))
 	for _, mechanism := range append(slices.Clone(drift.Mechanisms), drift.Unexplained) {
-		for _, fix := range fixesFor(s, r, &claim{mechanism: mechanism}, slices.Clone(fields)) {
-			if strings.Contains(fix.Snippet+fix.Why, value) || strings.Contains(fix.Snippet+fix.Why, maskTarget) {
+		for _, fix := range fixesFor(s, r, &rule.Answer{Mechanism: mechanism}, slices.Clone(fields)) {
+			if strings.Contains(fix.Snippet+fix.Why, value) || strings.Contains(fix.Snippet+fix.Why, state.MaskTarget) {
 				t.Errorf("%s: %s shows the value:\n%s", mechanism, fix.Kind, fix.Snippet)
 			}
 		}

@@ -7,14 +7,15 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // argocd spells a command about the Application.
-func (s *situation) argocd(words ...string) string {
-	name := s.app.Name
-	if s.app.Namespace != "" {
-		name = s.app.Namespace + "/" + name
+func argocd(s *state.Application, words ...string) string {
+	name := s.Object.Name
+	if s.Object.Namespace != "" {
+		name = s.Object.Namespace + "/" + name
 	}
 	return snippet.Command(append(append([]string{"argocd", "app"}, words...), snippet.Operand(name)...)...)
 }
@@ -31,22 +32,22 @@ func hasOwnerKind(o object.Object, kind string) (string, bool) {
 
 // home says where the Application's own manifest is edited: a generated one is not
 // the place.
-func (s *situation) home() string {
-	name := s.ref().Words()
-	if set, found := hasOwnerKind(s.snapshot.Application, "ApplicationSet"); found {
+func home(s *state.Application) string {
+	name := s.Ref().Words()
+	if set, found := hasOwnerKind(s.Snapshot.Application, "ApplicationSet"); found {
 		return name + " is generated: edit spec.template of ApplicationSet " + set
 	}
-	if id, found := parseTrackingID(object.Annotation(s.snapshot.Application, mark.TrackingID)); found {
-		return name + " comes from Application " + id.app + ": edit it in that one's Git"
+	if id, found := state.ParseTrackingID(object.Annotation(s.Snapshot.Application, mark.TrackingID)); found {
+		return name + " comes from Application " + id.App + ": edit it in that one's Git"
 	}
 	return name
 }
 
 // application spells an edit of the Application: annotations, ignoreDifferences and
 // sync options, each to be added to those that are there.
-func (s *situation) application(annotations map[string]any, rules []v1alpha1.ResourceIgnoreDifferences, options ...string) string {
+func application(s *state.Application, annotations map[string]any, rules []v1alpha1.ResourceIgnoreDifferences, options ...string) string {
 	var out strings.Builder
-	out.WriteString(snippet.Commented("", s.home()))
+	out.WriteString(snippet.Commented("", home(s)))
 	if len(annotations) > 0 {
 		out.WriteString("metadata:\n" + snippet.Keyed("  annotations:", annotations, "  "))
 	}
@@ -55,7 +56,7 @@ func (s *situation) application(annotations map[string]any, rules []v1alpha1.Res
 	}
 	out.WriteString("spec:\n")
 	if len(rules) > 0 {
-		out.WriteString(snippet.Beside(len(s.app.Spec.IgnoreDifferences)) + "  ignoreDifferences:\n")
+		out.WriteString(snippet.Beside(len(s.Object.Spec.IgnoreDifferences)) + "  ignoreDifferences:\n")
 		for _, rule := range rules {
 			out.WriteString(snippet.Dashed(ruleText(rule), "    "))
 		}
@@ -63,7 +64,7 @@ func (s *situation) application(annotations map[string]any, rules []v1alpha1.Res
 	if len(options) > 0 {
 		out.WriteString("  syncPolicy:\n    syncOptions:\n")
 		there := map[string]bool{}
-		if policy := s.app.Spec.SyncPolicy; policy != nil {
+		if policy := s.Object.Spec.SyncPolicy; policy != nil {
 			for _, option := range policy.SyncOptions {
 				there[option] = true
 				out.WriteString("      - " + snippet.YamlScalar(option) + "\n")

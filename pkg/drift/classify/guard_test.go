@@ -12,6 +12,8 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -21,14 +23,14 @@ import (
 func TestAPanicIsAnError(t *testing.T) {
 	s, _ := arrange(t, parseYAML(t, workload))
 	func() {
-		defer s.survive()
+		defer s.Recover()
 		panic("cannot read a-secret-value")
 	}()
 	func() {
-		defer s.survive()
+		defer s.Recover()
 		panic(errors.New("a second one"))
 	}()
-	err := s.ended()
+	err := s.Ended()
 	if err == nil || !strings.Contains(err.Error(), "string") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("have %v, want the type of the first panic alone", err)
 	}
@@ -42,7 +44,7 @@ func TestAPanicIsAnError(t *testing.T) {
 func TestAPanicOfAnApplicationRuleIsAnError(t *testing.T) {
 	before := applicationRules
 	t.Cleanup(func() { applicationRules = before })
-	applicationRules = []applicationRule{{drift.None, func(*situation) []claim { panic("cannot read a-secret-value") }}}
+	applicationRules = []rule.Application{{Mechanism: drift.None, Match: func(*state.Application) []rule.Answer { panic("cannot read a-secret-value") }}}
 	calls := map[string]func() error{
 		"Classify": func() error {
 			_, err := Classify(t.Context(), parseYAML(t, workload), Options{})

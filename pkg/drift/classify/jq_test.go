@@ -11,16 +11,16 @@ import (
 // at their number, and not at its time.
 func TestSelectsIsBounded(t *testing.T) {
 	s, _ := arrange(t, parseYAML(t, workload))
-	e := s.expression("repeat(.)")
-	if e.err != nil {
-		t.Fatal(e.err)
+	e := s.Expression("repeat(.)")
+	if e.Err != nil {
+		t.Fatal(e.Err)
 	}
 	began := time.Now()
-	places, err := jq.Select(t.Context(), e.code, map[string]any{})
+	places, err := jq.Select(t.Context(), e.Code, map[string]any{})
 	if err != nil || len(places) != jq.MaxSelected {
 		t.Errorf("%d places after %v: %v, want %d", len(places), time.Since(began), err, jq.MaxSelected)
 	}
-	if s.expression("repeat(.)") != e {
+	if s.Expression("repeat(.)") != e {
 		t.Error("it is compiled anew")
 	}
 }

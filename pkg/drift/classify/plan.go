@@ -8,6 +8,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -118,9 +119,9 @@ var leavesBehind = []drift.Mechanism{drift.PendingPrune, drift.PruneProtected, d
 func leftoversOf(snapshot *drift.Snapshot, report *drift.Report) []*leftover {
 	lives := make(map[drift.Key]object.Object, len(snapshot.Resources))
 	for i := range snapshot.Resources {
-		r := &resource{ref: snapshot.Resources[i].ResourceRef, live: snapshot.Resources[i].Live, target: snapshot.Resources[i].Target}
-		r.complete()
-		lives[drift.KeyOf(r.ref)] = r.live
+		r := &state.Resource{Ref: snapshot.Resources[i].ResourceRef, Live: snapshot.Resources[i].Live, Target: snapshot.Resources[i].Target}
+		r.Complete()
+		lives[drift.KeyOf(r.Ref)] = r.Live
 	}
 	seen := map[drift.Key]bool{}
 	var found []*leftover
@@ -146,7 +147,7 @@ func (l *leftover) judge(mechanism drift.Mechanism) {
 		l.reasons = append(l.reasons, "a controller made it and would make it again; it only carries a copied label")
 	}
 	for _, mark := range keepMarks {
-		if hasOption(l.live, mark[0], mark[1]) {
+		if state.HasOption(l.live, mark[0], mark[1]) {
 			l.reasons = append(l.reasons, fmt.Sprintf("it is kept on purpose: it carries %s: %s", mark[0], mark[1]))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -148,7 +149,7 @@ func (s *search) picked(o object.Object, pod drift.ResourceRef) int {
 	}
 	for i, l := range s.leftovers {
 		selector := object.Map(l.live, "spec", "selector", "matchLabels")
-		if len(selector) > 0 && l.ref.Namespace == pod.Namespace && holds(object.Map(o, "metadata", "labels"), selector) {
+		if len(selector) > 0 && l.ref.Namespace == pod.Namespace && state.Holds(object.Map(o, "metadata", "labels"), selector) {
 			return i
 		}
 	}
@@ -283,7 +284,7 @@ func (s *search) selected(o object.Object) {
 		return
 	}
 	for i, l := range s.leftovers {
-		if l.ref.Namespace == s.from.Namespace && holds(object.Map(l.live, "spec", "template", "metadata", "labels"), selector) {
+		if l.ref.Namespace == s.from.Namespace && state.Holds(object.Map(l.live, "spec", "template", "metadata", "labels"), selector) {
 			s.add(i, "sends requests to its pods")
 		}
 	}
@@ -294,7 +295,7 @@ func (s *search) aggregates(o object.Object) {
 	for _, selector := range object.List(o, "aggregationRule", "clusterRoleSelectors") {
 		wanted := object.Map(selector, "matchLabels")
 		for i, l := range s.leftovers {
-			if l.ref.Kind == "ClusterRole" && len(wanted) > 0 && holds(object.Map(l.live, "metadata", "labels"), wanted) {
+			if l.ref.Kind == "ClusterRole" && len(wanted) > 0 && state.Holds(object.Map(l.live, "metadata", "labels"), wanted) {
 				s.add(i, "takes its rules from it")
 			}
 		}

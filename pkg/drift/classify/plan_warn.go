@@ -6,6 +6,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
@@ -14,12 +15,12 @@ const maxUsers = 5
 
 // warnUsed says in the findings about leftovers, and in their fixes, who in the
 // snapshot still refers to them: a prune would break it.
-func (s *situation) warnUsed(report *drift.Report) {
-	leftovers := leftoversOf(s.snapshot, report)
+func warnUsed(s *state.Application, report *drift.Report) {
+	leftovers := leftoversOf(s.Snapshot, report)
 	if len(leftovers) == 0 {
 		return
 	}
-	users := usersOf(s.snapshot, leftovers)
+	users := usersOf(s.Snapshot, leftovers)
 	keepUsed(leftovers, users)
 	used := map[drift.Key]string{}
 	for i, l := range leftovers {

@@ -8,9 +8,10 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
-	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -20,7 +21,7 @@ import (
 // *RuleError where a rule cannot be used, or takes too much; else those of [Classify].
 // Of the options Prove says nothing here.
 func PreviewRules(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha1.ResourceIgnoreDifferences, options Options) (preview *drift.Preview, err error) {
-	defer catch(&err)
+	defer state.Catch(&err)
 	if err := checkRules(rules); err != nil {
 		return nil, err
 	}
@@ -28,22 +29,22 @@ func PreviewRules(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha
 	if err != nil {
 		return nil, err
 	}
-	if err := s.tryRules(ctx, rules); err != nil {
+	if err := tryRules(s, ctx, rules); err != nil {
 		return nil, err
 	}
-	report := s.explain() // which finds out whether Argo CD could compare at all
+	report := explain(s) // which finds out whether Argo CD could compare at all
 	p := &previewing{
 		rules: rules, said: saidOf(report),
-		preview: &drift.Preview{Hides: []drift.PreviewField{}, Covers: []drift.PreviewPlace{}, Synced: !s.incomparable, Unheeded: s.unheeded},
+		preview: &drift.Preview{Hides: []drift.PreviewField{}, Covers: []drift.PreviewPlace{}, Synced: !s.Incomparable, Unheeded: s.Unheeded},
 	}
-	for _, r := range s.resources {
-		if s.ctx.Err() != nil {
+	for _, r := range s.Resources {
+		if s.Ctx.Err() != nil {
 			break
 		}
 		p.resource(r)
 	}
-	p.preview.Synced = p.preview.Synced && !s.outOfSyncElsewhere()
-	if err := s.ended(); err != nil {
+	p.preview.Synced = p.preview.Synced && !outOfSyncElsewhere(s)
+	if err := s.Ended(); err != nil {
 		return nil, err
 	}
 	return p.preview, nil
@@ -76,32 +77,32 @@ func saidOf(report *drift.Report) map[previewKey]drift.Finding {
 }
 
 // resource adds what the rules do to one resource.
-func (p *previewing) resource(r *resource) {
-	mine := slices.DeleteFunc(slices.Clone(p.rules), func(rule v1alpha1.ResourceIgnoreDifferences) bool { return !r.meets(rule) })
+func (p *previewing) resource(r *state.Resource) {
+	mine := slices.DeleteFunc(slices.Clone(p.rules), func(rule v1alpha1.ResourceIgnoreDifferences) bool { return !compare.Meets(r, rule) })
 	p.covers(r, mine)
-	if r.given.Hook {
+	if r.Given.Hook {
 		return
 	}
-	if r.target == nil || r.live == nil || r.compareError != nil {
-		p.preview.Synced = p.preview.Synced && !r.outOfSync()
+	if r.Target == nil || r.Live == nil || r.CompareError != nil {
+		p.preview.Synced = p.preview.Synced && !r.OutOfSync()
 		return
 	}
-	after := r.differences
+	after := r.Differences
 	if len(mine) > 0 {
-		after = r.under(mine)
-		p.preview.Hides = append(p.preview.Hides, p.fields(r, diff.Unmatched(r.differences, after))...)
-		p.preview.Reveals = append(p.preview.Reveals, p.fields(r, diff.Unmatched(after, r.differences))...)
+		after = under(r, mine)
+		p.preview.Hides = append(p.preview.Hides, p.fields(r, diff.Unmatched(r.Differences, after))...)
+		p.preview.Reveals = append(p.preview.Reveals, p.fields(r, diff.Unmatched(after, r.Differences))...)
 	}
 	p.preview.Remaining += len(after)
 	// Where nothing differs here and Argo CD says so all the same, no rule helps.
-	p.preview.Synced = p.preview.Synced && len(after) == 0 && (len(r.differences) > 0 || !r.saidOutOfSync())
+	p.preview.Synced = p.preview.Synced && len(after) == 0 && (len(r.Differences) > 0 || !r.SaidOutOfSync())
 }
 
-func (p *previewing) fields(r *resource, found []*diff.Difference) []drift.PreviewField {
+func (p *previewing) fields(r *state.Resource, found []*diff.Difference) []drift.PreviewField {
 	listed := make([]drift.PreviewField, 0, len(found))
 	for _, d := range found {
-		f := p.said[previewKey{drift.KeyOf(r.ref), d.Pointer}]
-		listed = append(listed, drift.PreviewField{PreviewPlace: drift.PreviewPlace{Resource: r.ref, Pointer: d.Pointer}, Mechanism: f.Mechanism, Sync: f.Sync})
+		f := p.said[previewKey{drift.KeyOf(r.Ref), d.Pointer}]
+		listed = append(listed, drift.PreviewField{PreviewPlace: drift.PreviewPlace{Resource: r.Ref, Pointer: d.Pointer}, Mechanism: f.Mechanism, Sync: f.Sync})
 	}
 	return listed
 }
@@ -109,52 +110,40 @@ func (p *previewing) fields(r *resource, found []*diff.Difference) []drift.Previ
 // under are the differences that are left under further rules. Where the comparison
 // made here does not find what Argo CD found, the rules are run on the two documents
 // that Argo CD compared instead.
-func (r *resource) under(rules []v1alpha1.ResourceIgnoreDifferences) []*diff.Difference {
-	if r.foundAgain() {
-		if after, err := r.try(trial{ignores: rules}); err == nil {
+func under(r *state.Resource, rules []v1alpha1.ResourceIgnoreDifferences) []*diff.Difference {
+	if foundAgain(r) {
+		if after, err := compare.Try(r, compare.Trial{Ignores: rules}); err == nil {
 			return after
 		}
 	}
-	live, target := withoutIgnored(r.normalized, rules), withoutIgnored(r.predicted, rules)
-	after, err := diff.Between(r.situation.ctx, diff.NewAllowance(), live, target)
+	live, target := compare.WithoutIgnored(r.Normalized, rules), compare.WithoutIgnored(r.Predicted, rules)
+	after, err := diff.Between(r.Application.Ctx, diff.NewAllowance(), live, target)
 	if err != nil {
-		return r.differences // nothing is known to go away
+		return r.Differences // nothing is known to go away
 	}
 	return after
 }
 
 // foundAgain reports whether the comparison made here finds all that Argo CD found.
-func (r *resource) foundAgain() bool {
-	if r.given.NormalizedLive == nil || r.given.PredictedLive == nil {
+func foundAgain(r *state.Resource) bool {
+	if r.Given.NormalizedLive == nil || r.Given.PredictedLive == nil {
 		return true
 	}
-	again, err := r.try(trial{})
-	return err == nil && diff.CountAll(r.differences).Hold(again) && diff.CountAll(again).Hold(r.differences)
-}
-
-// outOfSync reports whether Argo CD calls a resource that cannot be compared OutOfSync.
-func (r *resource) outOfSync() bool {
-	if r.status != nil && r.status.Status != "" {
-		return r.saidOutOfSync()
-	}
-	return r.live == nil || r.target != nil || !hasOption(r.live, mark.CompareOptions, "IgnoreExtraneous")
-}
-
-func (r *resource) saidOutOfSync() bool {
-	return r.status != nil && r.status.Status == v1alpha1.SyncStatusCodeOutOfSync
+	again, err := compare.Try(r, compare.Trial{})
+	return err == nil && diff.CountAll(r.Differences).Hold(again) && diff.CountAll(again).Hold(r.Differences)
 }
 
 // outOfSyncElsewhere reports whether Argo CD lists something as OutOfSync that the
 // snapshot does not hold, or cannot compare at all.
-func (s *situation) outOfSyncElsewhere() bool {
-	if s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown {
+func outOfSyncElsewhere(s *state.Application) bool {
+	if s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeUnknown {
 		return true
 	}
 	held := map[drift.Key]bool{}
-	for _, r := range s.resources {
-		held[drift.KeyOf(r.ref)] = true
+	for _, r := range s.Resources {
+		held[drift.KeyOf(r.Ref)] = true
 	}
-	for _, listed := range s.app.Status.Resources {
+	for _, listed := range s.Object.Status.Resources {
 		if listed.Status == v1alpha1.SyncStatusCodeOutOfSync && !listed.Hook && !held[drift.Key{Group: listed.Group, Kind: listed.Kind, Namespace: listed.Namespace, Name: listed.Name}] {
 			return true
 		}

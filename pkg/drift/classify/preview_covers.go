@@ -2,17 +2,16 @@ package classify
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	"github.com/argoproj/argo-cd/v2/util/argo/normalizers"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/jq"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -27,10 +26,10 @@ var neverCompared = fieldpath.NewSet(
 )
 
 // covers adds the leaves of either side that the rules take out of the comparison.
-func (p *previewing) covers(r *resource, rules []v1alpha1.ResourceIgnoreDifferences) {
+func (p *previewing) covers(r *state.Resource, rules []v1alpha1.ResourceIgnoreDifferences) {
 	var found []fieldpath.Pointer
-	for _, document := range []object.Object{r.target, r.live} {
-		for _, pointer := range r.selected(document, rules) {
+	for _, document := range []object.Object{r.Target, r.Live} {
+		for _, pointer := range selected(r, document, rules) {
 			value, there := pointer.Value(document)
 			if there {
 				found = leaves(found, pointer, value)
@@ -44,13 +43,13 @@ func (p *previewing) covers(r *resource, rules []v1alpha1.ResourceIgnoreDifferen
 		}
 		p.preview.CoversTotal++
 		if len(p.preview.Covers) < maxCovers {
-			p.preview.Covers = append(p.preview.Covers, drift.PreviewPlace{Resource: r.ref, Pointer: pointer})
+			p.preview.Covers = append(p.preview.Covers, drift.PreviewPlace{Resource: r.Ref, Pointer: pointer})
 		}
 	}
 }
 
 // selected are the places of the document that the rules name.
-func (r *resource) selected(document object.Object, rules []v1alpha1.ResourceIgnoreDifferences) []fieldpath.Pointer {
+func selected(r *state.Resource, document object.Object, rules []v1alpha1.ResourceIgnoreDifferences) []fieldpath.Pointer {
 	var found []fieldpath.Pointer
 	if document == nil {
 		return found
@@ -60,33 +59,33 @@ func (r *resource) selected(document object.Object, rules []v1alpha1.ResourceIgn
 			found = append(found, fieldpath.Pointer(pointer))
 		}
 		for _, path := range rule.JQPathExpressions {
-			e := r.situation.expression(path)
-			if e.err != nil {
+			e := r.Application.Expression(path)
+			if e.Err != nil {
 				continue // was compiled before
 			}
-			places, err := jq.Select(r.situation.ctx, e.code, jq.Numbers(document))
+			places, err := jq.Select(r.Application.Ctx, e.Code, jq.Numbers(document))
 			if err != nil {
 				continue // does not fit the object, so that it deletes nothing
 			}
 			found = append(found, places...)
 		}
 		if len(rule.ManagedFieldsManagers) > 0 {
-			found = append(found, r.ownedBy(rule.ManagedFieldsManagers)...)
+			found = append(found, ownedBy(r, rule.ManagedFieldsManagers)...)
 		}
 	}
 	return found
 }
 
 // ownedBy are the fields that the managers own.
-func (r *resource) ownedBy(managers []string) []fieldpath.Pointer {
+func ownedBy(r *state.Resource, managers []string) []fieldpath.Pointer {
 	var bits owners.OwnerSet
-	for i, owner := range r.ownership().Entries {
+	for i, owner := range r.Ownership().Entries {
 		if slices.Contains(managers, owner.Manager) {
 			bits |= 1 << i
 		}
 	}
 	var found []fieldpath.Pointer
-	for pointer, owners := range r.ownership().Whole {
+	for pointer, owners := range r.Ownership().Whole {
 		if owners&bits != 0 {
 			found = append(found, pointer)
 		}
@@ -115,40 +114,17 @@ func leaves(found []fieldpath.Pointer, pointer fieldpath.Pointer, value any) []f
 	return append(found, pointer)
 }
 
-// withoutIgnored is the document without what the rules' pointers and paths name, by
-// Argo CD's own code. What it cannot do leaves the document as it is.
-func withoutIgnored(document object.Object, rules []v1alpha1.ResourceIgnoreDifferences) (left object.Object) {
-	defer func() {
-		if recover() != nil {
-			left = document
-		}
-	}()
-	normalizer, err := normalizers.NewIgnoreNormalizer(rules, nil, normalizers.IgnoreNormalizerOpts{})
-	if err != nil {
-		return document
-	}
-	data, err := json.Marshal(document)
-	if err != nil {
-		return document
-	}
-	copied := &unstructured.Unstructured{}
-	if copied.UnmarshalJSON(data) != nil || normalizer.Normalize(copied) != nil {
-		return document
-	}
-	return copied.Object
-}
-
 // tryRules runs the rules' jq paths once on every resource that they are for.
-func (s *situation) tryRules(parent context.Context, rules []v1alpha1.ResourceIgnoreDifferences) error {
+func tryRules(s *state.Application, parent context.Context, rules []v1alpha1.ResourceIgnoreDifferences) error {
 	ctx, cancel := context.WithTimeout(parent, jq.GuardedTotal)
 	defer cancel()
 	for i, rule := range rules {
 		for j, path := range rule.JQPathExpressions {
-			if why := s.worry(ctx, jqUse{path, rule}); why != "" {
+			if why := compare.Unsafe(ctx, s, compare.JqUse{Path: path, Rule: rule}); why != "" {
 				if parent.Err() != nil {
 					return fmt.Errorf("try the rules: %w", context.Cause(parent))
 				}
-				return &drift.RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: s.shortened(path) + " is not run: " + why}
+				return &drift.RuleError{Part: fmt.Sprintf("rules[%d].jqPathExpressions[%d]", i, j), Reason: s.Shortened(path) + " is not run: " + why}
 			}
 		}
 	}

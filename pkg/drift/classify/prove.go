@@ -7,9 +7,11 @@ import (
 	"sync"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
@@ -25,7 +27,7 @@ const notTried = "Not tried: the report has too many fixes for that."
 
 // prove tries the fixes that can be tried, and marks those proven after which the
 // finding's fields differ no more and nothing else does.
-func (s *situation) prove(report *drift.Report) {
+func prove(s *state.Application, report *drift.Report) {
 	type attempt struct {
 		fix  *drift.Fix
 		edit *edit
@@ -46,11 +48,11 @@ func (s *situation) prove(report *drift.Report) {
 		}
 	}
 	var running sync.WaitGroup
-	for _, portion := range portions(len(attempts)) {
+	for _, portion := range state.Portions(len(attempts), 1) {
 		running.Go(func() {
-			defer s.survive()
+			defer s.Recover()
 			for _, a := range attempts[portion[0]:portion[1]] {
-				if s.ctx.Err() != nil {
+				if s.Ctx.Err() != nil {
 					return
 				}
 				a.fix.Proven = a.edit.holds()
@@ -63,22 +65,22 @@ func (s *situation) prove(report *drift.Report) {
 // holds tries the edit. Secrets are not tried.
 func (e *edit) holds() bool {
 	r := e.resource
-	if r == nil || r.target == nil || r.live == nil || r.isSecret() || !r.reproduced() {
+	if r == nil || r.Target == nil || r.Live == nil || r.IsSecret() || !reproduced(r) {
 		return false
 	}
-	allowed := r.others(e.fields)
+	allowed := others(r, e.fields)
 	if len(e.changes) == 0 {
-		after, err := r.try(trial{ignores: e.ignores, without: e.without, strategy: e.strategy})
+		after, err := compare.Try(r, compare.Trial{Ignores: e.ignores, Without: e.without, Strategy: e.strategy})
 		return err == nil && allowed.Hold(after)
 	}
-	target, ok := edited(r.target, e.changes, true)
+	target, ok := edited(r.Target, e.changes, true)
 	if !ok {
 		return false
 	}
-	if r.strategy == drift.ServerSide {
+	if r.Strategy == drift.ServerSide {
 		return e.merged(target)
 	}
-	after, err := r.try(trial{target: target})
+	after, err := compare.Try(r, compare.Trial{Target: target})
 	if err != nil {
 		return false
 	}
@@ -94,7 +96,7 @@ func (e *edit) holds() bool {
 // merge alone does not find different is beyond this.
 func (e *edit) merged(target object.Object) bool {
 	r := e.resource
-	before, err := r.try(trial{strategy: drift.StructuredMerge})
+	before, err := compare.Try(r, compare.Trial{Strategy: drift.StructuredMerge})
 	if err != nil {
 		return false
 	}
@@ -108,10 +110,10 @@ func (e *edit) merged(target object.Object) bool {
 			others = append(others, d)
 		}
 	}
-	if shown := len(before) - len(others); shown < len(r.differences)-len(r.without(mine)) {
+	if shown := len(before) - len(others); shown < len(r.Differences)-len(without(r, mine)) {
 		return false
 	}
-	after, err := r.try(trial{target: target, strategy: drift.StructuredMerge})
+	after, err := compare.Try(r, compare.Trial{Target: target, Strategy: drift.StructuredMerge})
 	return err == nil && diff.CountAll(others).Hold(after)
 }
 
@@ -119,7 +121,7 @@ func (e *edit) merged(target object.Object) bool {
 // finding's fields, and afterwards nothing but what differed otherwise may differ.
 func (e *edit) synced(target object.Object, after []*diff.Difference, allowed diff.Multiset) bool {
 	r := e.resource
-	left := r.left(after, allowed)
+	left := left(after, allowed)
 	mine := fieldpath.NewSet()
 	for _, field := range e.fields {
 		mine.Insert(field.Pointer)
@@ -131,25 +133,25 @@ func (e *edit) synced(target object.Object, after []*diff.Difference, allowed di
 		if !covered || null || value.IsIndex(d.Steps[len(d.Steps)-1]) && d.InLive != d.InTarget {
 			return false
 		}
-		path, plain := r.livePath(d.Steps)
+		path, plain := livePath(r, d.Steps)
 		if !plain {
 			return false
 		}
 		applied = append(applied, snippet.Change{Path: path, Value: d.Target, Remove: !d.InTarget})
 	}
-	live, ok := edited(r.live, applied, false)
+	live, ok := edited(r.Live, applied, false)
 	if !ok {
 		return false
 	}
-	states := []object.Object{r.withLastApplied(live, target)}
+	states := []object.Object{withLastApplied(r, live, target)}
 	if e.rewritten {
-		if r.strategy != drift.Legacy && slices.ContainsFunc(applied, func(c snippet.Change) bool { return snippet.ThroughList(c.Path) }) {
+		if r.Strategy != drift.Legacy && slices.ContainsFunc(applied, func(c snippet.Change) bool { return snippet.ThroughList(c.Path) }) {
 			return false
 		}
-		states = append(states, r.disowned(r.withLastApplied(r.live, target), applied))
+		states = append(states, disowned(withLastApplied(r, r.Live, target), applied))
 	}
 	for _, state := range states {
-		then, err := r.try(trial{target: target, live: state})
+		then, err := compare.Try(r, compare.Trial{Target: target, Live: state})
 		if err != nil || !allowed.Hold(then) {
 			return false
 		}
@@ -160,8 +162,8 @@ func (e *edit) synced(target object.Object, after []*diff.Difference, allowed di
 // livePath is the path of steps in the live object. The steps are those of the
 // document that Argo CD compared; where one of its lists is shorter, rules took items
 // out of it, and the positions are not live's.
-func (r *resource) livePath(steps []string) ([]snippet.Step, bool) {
-	var live, compared any = r.live, r.normalized
+func livePath(r *state.Resource, steps []string) ([]snippet.Step, bool) {
+	var live, compared any = r.Live, r.Normalized
 	path := make([]snippet.Step, 0, len(steps))
 	for _, name := range steps {
 		items, isList := live.([]any)
@@ -172,7 +174,7 @@ func (r *resource) livePath(steps []string) ([]snippet.Step, bool) {
 		}
 		others, _ := compared.([]any)
 		index := value.Index(name)
-		if r.normalized != nil && len(others) != len(items) || index >= len(items) {
+		if r.Normalized != nil && len(others) != len(items) || index >= len(items) {
 			return nil, false
 		}
 		path = append(path, snippet.Step{Item: true, Index: index, InGit: index})
@@ -183,27 +185,27 @@ func (r *resource) livePath(steps []string) ([]snippet.Step, bool) {
 
 // reproduced reports whether the comparison made here finds what the snapshot says
 // that Argo CD found; where it does not, a trial shows nothing.
-func (r *resource) reproduced() bool {
-	if r.given.NormalizedLive == nil || r.given.PredictedLive == nil {
+func reproduced(r *state.Resource) bool {
+	if r.Given.NormalizedLive == nil || r.Given.PredictedLive == nil {
 		return true
 	}
-	again, err := r.try(trial{})
-	return err == nil && diff.CountAll(r.differences).Hold(again)
+	again, err := compare.Try(r, compare.Trial{})
+	return err == nil && diff.CountAll(r.Differences).Hold(again)
 }
 
 // others counts the flagged differences that are not at the fields.
-func (r *resource) others(fields []drift.Field) diff.Multiset {
+func others(r *state.Resource, fields []drift.Field) diff.Multiset {
 	mine := fieldpath.NewSet()
 	for _, field := range fields {
 		mine.Insert(field.Pointer)
 	}
-	return diff.CountAll(r.without(mine))
+	return diff.CountAll(without(r, mine))
 }
 
 // without are the flagged differences at other places.
-func (r *resource) without(places *fieldpath.Set) []*diff.Difference {
+func without(r *state.Resource, places *fieldpath.Set) []*diff.Difference {
 	var kept []*diff.Difference
-	for _, d := range r.differences {
+	for _, d := range r.Differences {
 		if !places.Has(d.Pointer) {
 			kept = append(kept, d)
 		}
@@ -212,7 +214,7 @@ func (r *resource) without(places *fieldpath.Set) []*diff.Difference {
 }
 
 // left are the differences that are not among those allowed.
-func (r *resource) left(after []*diff.Difference, allowed diff.Multiset) []*diff.Difference {
+func left(after []*diff.Difference, allowed diff.Multiset) []*diff.Difference {
 	remaining := maps.Clone(allowed)
 	var left []*diff.Difference
 	for _, d := range after {
@@ -228,8 +230,8 @@ func (r *resource) left(after []*diff.Difference, allowed diff.Multiset) []*diff
 
 // withLastApplied is the live object as a client-side apply of the target leaves
 // its annotation.
-func (r *resource) withLastApplied(live, target object.Object) object.Object {
-	if r.strategy != drift.Legacy || object.Annotation(live, mark.LastApplied) == "" {
+func withLastApplied(r *state.Resource, live, target object.Object) object.Object {
+	if r.Strategy != drift.Legacy || object.Annotation(live, mark.LastApplied) == "" {
 		return live
 	}
 	applied, err := json.Marshal(target)
@@ -246,7 +248,7 @@ func (r *resource) withLastApplied(live, target object.Object) object.Object {
 
 // disowned is the live object without Argo CD's claims to the fields, as a
 // server-side apply without them leaves it.
-func (r *resource) disowned(live object.Object, fields []snippet.Change) object.Object {
+func disowned(live object.Object, fields []snippet.Change) object.Object {
 	entries := object.List(live, "metadata", "managedFields")
 	var releases []snippet.Change
 	for i, entry := range entries {

@@ -8,14 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // provenOf tries the fixes of a mechanism for some of the flagged fields.
-func provenOf(t *testing.T, r *resource, mechanism drift.Mechanism, pointers ...fieldpath.Pointer) map[string]bool {
+func provenOf(t *testing.T, r *state.Resource, mechanism drift.Mechanism, pointers ...fieldpath.Pointer) map[string]bool {
 	t.Helper()
 	var chosen []drift.Field
 	for _, field := range flagged(r) {
@@ -28,8 +30,8 @@ func provenOf(t *testing.T, r *resource, mechanism drift.Mechanism, pointers ...
 	if len(chosen) != len(pointers) {
 		t.Fatalf("flagged are %v", flagged(r))
 	}
-	report := &drift.Report{Findings: []drift.Finding{{Fixes: fixesFor(r.situation, r, &claim{mechanism: mechanism}, chosen)}}}
-	r.situation.prove(report)
+	report := &drift.Report{Findings: []drift.Finding{{Fixes: fixesFor(r.Application, r, &rule.Answer{Mechanism: mechanism}, chosen)}}}
+	prove(r.Application, report)
 	proven := map[string]bool{}
 	for _, fix := range report.Findings[0].Fixes {
 		proven[string(fix.Kind)+" "+string(fix.Where)] = fix.Proven
@@ -139,9 +141,9 @@ func TestTrialsAreBounded(t *testing.T) {
 	_, r := arrange(t, parseYAML(t, workload))
 	report := &drift.Report{}
 	for range maxTrials + 1 {
-		report.Findings = append(report.Findings, drift.Finding{Fixes: []drift.Fix{{Edit: &edit{resource: &resource{}}}}})
+		report.Findings = append(report.Findings, drift.Finding{Fixes: []drift.Fix{{Edit: &edit{resource: &state.Resource{}}}}})
 	}
-	r.situation.prove(report)
+	prove(r.Application, report)
 	if last := report.Findings[maxTrials].Fixes[0]; !strings.Contains(last.Why, notTried) || last.Proven {
 		t.Errorf("the last one says %q", last.Why)
 	}
@@ -154,7 +156,7 @@ func TestEditedLeavesTheManifest(t *testing.T) {
 	snapshot := parseYAML(t, workload)
 	before := value.Canonical(snapshot.Resources[0].Target)
 	_, r := arrange(t, snapshot)
-	fixes := fixesFor(r.situation, r, &claim{mechanism: drift.ManualEdit}, flagged(r))
+	fixes := fixesFor(r.Application, r, &rule.Answer{Mechanism: drift.ManualEdit}, flagged(r))
 	made, ok := fixes[0].Edited(snapshot.Resources[0].Target)
 	if !ok {
 		t.Fatal("the fix is an edit")

@@ -4,40 +4,27 @@ import (
 	"slices"
 
 	"github.com/moorpin/moorpin/pkg/drift"
-	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
-// replaces reports whether a sync replaces the object instead of merging into it, and
-// whether it deletes the object for that. Namespaces and CRDs are never deleted so.
-// Source: gitops-engine sync_context.go, applyObject.
-func (r *resource) replaces() (replaces, deletes bool) {
-	policy := r.situation.app.Spec.SyncPolicy
-	on := func(option string) bool {
-		return hasOption(r.target, mark.SyncOptions, option) || policy != nil && policy.SyncOptions.HasOption(option)
-	}
-	replaces = on("Replace=true")
-	core := r.ref.Group == "" && r.ref.Kind == "Namespace" || r.ref.Group == "apiextensions.k8s.io" && r.ref.Kind == "CustomResourceDefinition"
-	return replaces, replaces && !core && hasOption(r.target, mark.SyncOptions, "Force=true")
-}
-
-// heedReplacing makes worse what is said of resources that a sync replaces: all that
+// replacing makes worse what is said of resources that a sync replaces: all that
 // only live has is lost, and with Force=true the object itself.
-func (s *situation) heedReplacing(findings []drift.Finding) []drift.Finding {
+func replacing(s *state.Application, findings []drift.Finding) []drift.Finding {
 	about := byResource(findings)
-	for _, r := range s.resources {
-		if s.ctx.Err() != nil {
+	for _, r := range s.Resources {
+		if s.Ctx.Err() != nil {
 			break
 		}
-		if r.target == nil || r.live == nil || r.given.Hook {
+		if r.Target == nil || r.Live == nil || r.Given.Hook {
 			continue
 		}
-		replaces, deletes := r.replaces()
+		replaces, deletes := r.Replaces()
 		if !replaces {
 			continue
 		}
-		for _, i := range about[drift.KeyOf(r.ref)] {
+		for _, i := range about[drift.KeyOf(r.Ref)] {
 			if f := &findings[i]; len(f.Fields) > 0 {
-				r.heedReplacing(f, deletes)
+				replaced(r, f, deletes)
 			}
 		}
 	}
@@ -54,11 +41,11 @@ func byResource(findings []drift.Finding) map[drift.Key][]int {
 	return about
 }
 
-func (r *resource) heedReplacing(f *drift.Finding, deletes bool) {
+func replaced(r *state.Resource, f *drift.Finding, deletes bool) {
 	if deletes {
 		f.Sync = drift.Worse(f.Sync, drift.Destructive)
 		f.Evidence = append(slices.Clone(f.Evidence), "Replace=true and Force=true are set: a sync deletes the object and creates it anew")
-		f.Loss = append(slices.Clone(f.Loss), r.ref.Words()+" itself, until it is there again")
+		f.Loss = append(slices.Clone(f.Loss), r.Ref.Words()+" itself, until it is there again")
 		return
 	}
 	if f.Flagged {

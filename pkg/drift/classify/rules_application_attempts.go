@@ -10,7 +10,10 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
@@ -21,33 +24,33 @@ import (
 // Evidence: the SyncError condition; or prune without allowEmpty and nothing but
 // resources that require pruning. Counter-evidence: the current render has
 // resources (stale-comparison). Source: controller/appcontroller.go, autoSync.
-func autosyncEmptyGuard(s *situation) []claim {
-	c := claim{mechanism: drift.AutosyncEmptyGuard, confidence: drift.Certain, sync: drift.Destructive}
-	for _, message := range s.conditions(v1alpha1.ApplicationConditionSyncError) {
+func autosyncEmptyGuard(s *state.Application) []rule.Answer {
+	c := rule.Answer{Mechanism: drift.AutosyncEmptyGuard, Confidence: drift.Certain, Sync: drift.Destructive}
+	for _, message := range s.Conditions(v1alpha1.ApplicationConditionSyncError) {
 		if strings.Contains(message, "auto-sync will wipe out all resources") {
-			c.evidence = append(c.evidence, "Argo CD reports a SyncError: "+s.quote(message))
+			c.Evidence = append(c.Evidence, "Argo CD reports a SyncError: "+s.Quote(message))
 		}
 	}
-	policy, enabled := s.automated()
+	policy, enabled := s.Automated()
 	guarded := enabled && policy["prune"] == true && policy["allowEmpty"] != true
-	all := s.allRequirePruning()
-	if len(c.evidence) == 0 {
-		if !guarded || !all || s.rendersAny() || s.incomparable {
+	all := allRequirePruning(s)
+	if len(c.Evidence) == 0 {
+		if !guarded || !all || rendersAny(s) || s.Incomparable {
 			return nil
 		}
-		c.confidence = drift.Likely
+		c.Confidence = drift.Likely
 	}
 	if all {
 		// One cause, one finding: the resources left Git together.
-		c.incomparable = !s.rendersAny()
-		c.evidence = append(c.evidence, allOf(len(s.app.Status.Resources)))
+		c.Incomparable = !rendersAny(s)
+		c.Evidence = append(c.Evidence, allOf(len(s.Object.Status.Resources)))
 	}
-	for i, r := range s.resources {
-		if r.live != nil && r.target == nil && i < 20 {
-			c.loss = append(c.loss, r.ref.Words()+" would be deleted by a sync with pruning")
+	for i, r := range s.Resources {
+		if r.Live != nil && r.Target == nil && i < 20 {
+			c.Loss = append(c.Loss, r.Ref.Words()+" would be deleted by a sync with pruning")
 		}
 	}
-	return []claim{c}
+	return []rule.Answer{c}
 }
 
 // allOf says how many resources require pruning when all do.
@@ -59,13 +62,13 @@ func allOf(n int) string {
 }
 
 // allRequirePruning reports whether Argo CD would prune every resource it lists.
-func (s *situation) allRequirePruning() bool {
-	return len(s.app.Status.Resources) > 0 && !slices.ContainsFunc(s.app.Status.Resources, func(r v1alpha1.ResourceStatus) bool { return !r.RequiresPruning })
+func allRequirePruning(s *state.Application) bool {
+	return len(s.Object.Status.Resources) > 0 && !slices.ContainsFunc(s.Object.Status.Resources, func(r v1alpha1.ResourceStatus) bool { return !r.RequiresPruning })
 }
 
 // rendersAny reports whether the snapshot has anything that Git renders.
-func (s *situation) rendersAny() bool {
-	return slices.ContainsFunc(s.resources, func(r *resource) bool { return r.target != nil })
+func rendersAny(s *state.Application) bool {
+	return slices.ContainsFunc(s.Resources, func(r *state.Resource) bool { return r.Target != nil })
 }
 
 // autosyncGaveUp: an automated sync failed, and Argo CD does not try the same
@@ -77,103 +80,43 @@ func (s *situation) rendersAny() bool {
 // running retry at another revision. Counter-evidence: nothing is OutOfSync, or the
 // failure is known and would be met again.
 // Source: controller/appcontroller.go, autoSync and alreadyAttemptedSync; #18442, #12904.
-func autosyncGaveUp(s *situation) []claim {
-	op := s.app.Status.OperationState
-	if retriesOldRevision(s) {
-		return []claim{{
-			mechanism: drift.AutosyncGaveUp, confidence: drift.Certain, sync: drift.Waits,
-			summary: "The operation still retries a revision that Git has left behind; nothing newer is synced until it ends.",
-			evidence: []string{
-				fmt.Sprintf("the operation retries revision %s (attempt %d): %s", short(syncedRevision(op)), op.RetryCount, s.quote(op.Message)),
-				"the comparison is with revision " + short(s.revision()),
+func autosyncGaveUp(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
+	if outcome.RetriesOldRevision(s) {
+		return []rule.Answer{{
+			Mechanism: drift.AutosyncGaveUp, Confidence: drift.Certain, Sync: drift.Waits,
+			Summary: "The operation still retries a revision that Git has left behind; nothing newer is synced until it ends.",
+			Evidence: []string{
+				fmt.Sprintf("the operation retries revision %s (attempt %d): %s", state.Short(state.SyncedRevision(op)), op.RetryCount, s.Quote(op.Message)),
+				"the comparison is with revision " + state.Short(s.Revision()),
 			},
 		}}
 	}
-	if _, enabled := s.automated(); !enabled || s.incomparable || op != nil && inFlight(op) || s.failsAgain() {
+	if _, enabled := s.Automated(); !enabled || s.Incomparable || op != nil && outcome.InFlight(op) || outcome.FailsAgain(s) {
 		return nil
 	}
-	c := claim{mechanism: drift.AutosyncGaveUp, confidence: drift.Certain, sync: drift.Safe}
-	for _, message := range s.conditions(v1alpha1.ApplicationConditionSyncError) {
+	c := rule.Answer{Mechanism: drift.AutosyncGaveUp, Confidence: drift.Certain, Sync: drift.Safe}
+	for _, message := range s.Conditions(v1alpha1.ApplicationConditionSyncError) {
 		if strings.Contains(message, "sync attempt to") && strings.HasPrefix(message, "Failed") {
-			c.evidence = append(c.evidence, "Argo CD reports a SyncError: "+s.quote(message))
+			c.Evidence = append(c.Evidence, "Argo CD reports a SyncError: "+s.Quote(message))
 		}
 	}
-	if len(c.evidence) == 0 {
-		outOfSync := s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync
-		if !outOfSync || !failing(op) || syncedRevision(op) == "" || syncedRevision(op) != s.revision() {
+	if len(c.Evidence) == 0 {
+		outOfSync := s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync
+		if !outOfSync || !outcome.Failing(op) || state.SyncedRevision(op) == "" || state.SyncedRevision(op) != s.Revision() {
 			return nil
 		}
-		c.confidence = drift.Likely
-		c.evidence = append(c.evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", short(syncedRevision(op)), op.Phase, s.quote(op.Message)))
+		c.Confidence = drift.Likely
+		c.Evidence = append(c.Evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", state.Short(state.SyncedRevision(op)), op.Phase, s.Quote(op.Message)))
 	}
 	if op != nil && op.RetryCount > 0 {
-		c.evidence = append(c.evidence, "it was retried "+words.Plural(int(op.RetryCount), "time"))
+		c.Evidence = append(c.Evidence, "it was retried "+words.Plural(int(op.RetryCount), "time"))
 	}
-	if op != nil && unreached(op.Message) {
-		c.evidence = append(c.evidence, "an admission webhook could not be reached, which is no refusal: once it answers, the same sync can succeed")
+	if op != nil && outcome.Unreached(op.Message) {
+		c.Evidence = append(c.Evidence, "an admission webhook could not be reached, which is no refusal: once it answers, the same sync can succeed")
 	}
-	c.evidence = append(c.evidence, "Argo CD tries no revision twice by itself: a new commit or a sync by hand starts the next one")
-	return []claim{c}
-}
-
-// failsAgain reports whether it is known why the last sync could not apply something, so
-// that another sync meets it again.
-func (s *situation) failsAgain() bool {
-	known := func(r *resource, f failure) bool { return r.mechanismOf(f) != drift.Unexplained }
-	return slices.ContainsFunc(s.refusedUnseen(), func(refused refusal) bool { return known(refused.of, refused.failure) }) ||
-		slices.ContainsFunc(s.resources, func(r *resource) bool {
-			f, failed := r.failure()
-			return failed && r.drifts() && known(r, f)
-		})
-}
-
-// retriesOldRevision reports whether the running operation retries, after a
-// failure, another revision than the one that is compared now.
-func retriesOldRevision(s *situation) bool {
-	op := s.app.Status.OperationState
-	if op == nil || !inFlight(op) || op.RetryCount == 0 {
-		return false
-	}
-	tried, compared := syncedRevision(op), s.revision()
-	return isCommit(tried) && isCommit(compared) && tried != compared
-}
-
-// syncedRevision is the revision that an operation applies: the resolved one,
-// else the one asked for. Several sources are joined.
-func syncedRevision(op *v1alpha1.OperationState) string {
-	if op == nil {
-		return ""
-	}
-	if op.SyncResult != nil {
-		if resolved := words.First(strings.Join(op.SyncResult.Revisions, ","), op.SyncResult.Revision); resolved != "" {
-			return resolved
-		}
-	}
-	if op.Operation.Sync == nil {
-		return ""
-	}
-	return words.First(strings.Join(op.Operation.Sync.Revisions, ","), op.Operation.Sync.Revision)
-}
-
-// revision is the one that Argo CD compares with now.
-func (s *situation) revision() string {
-	return words.First(strings.Join(s.app.Status.Sync.Revisions, ","), s.app.Status.Sync.Revision)
-}
-
-// isCommit reports whether the revision is resolved and no branch or range.
-func isCommit(revision string) bool {
-	if len(revision) < 7 {
-		return false
-	}
-	return !strings.ContainsFunc(revision, func(r rune) bool { return !strings.ContainsRune("0123456789abcdef,", r) })
-}
-
-// short shortens a commit for a sentence.
-func short(revision string) string {
-	if isCommit(revision) && !strings.Contains(revision, ",") && len(revision) > 8 {
-		return revision[:8]
-	}
-	return words.First(revision, "unknown")
+	c.Evidence = append(c.Evidence, "Argo CD tries no revision twice by itself: a new commit or a sync by hand starts the next one")
+	return []rule.Answer{c}
 }
 
 // hookFailed: a hook of the last sync failed. A hook before or among the resources
@@ -181,22 +124,22 @@ func short(revision string) string {
 // Evidence: an entry of syncResult with a hook type and phase Failed or Error.
 // Counter-evidence: the operation succeeded since. Source: gitops-engine
 // sync_context.go; the hook's own message is its Job's condition.
-func hookFailed(s *situation) []claim {
-	op := s.app.Status.OperationState
+func hookFailed(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
 	if op == nil || op.SyncResult == nil || op.Phase == synccommon.OperationSucceeded {
 		return nil
 	}
-	var claims []claim
+	var claims []rule.Answer
 	for _, result := range op.SyncResult.Resources {
 		if result == nil || result.HookType == "" || result.HookPhase != synccommon.OperationFailed && result.HookPhase != synccommon.OperationError || result.Status == synccommon.ResultCodeSyncFailed {
 			continue
 		}
-		c := claim{mechanism: drift.HookFailed, confidence: drift.Certain, sync: drift.WillFail}
-		c.about = &drift.ResourceRef{Group: result.Group, Version: result.Version, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
-		c.evidence = append(c.evidence, fmt.Sprintf("%s hook %s %s is %s: %s", result.HookType, result.Kind, result.Name, result.HookPhase, s.quote(result.Message)))
+		c := rule.Answer{Mechanism: drift.HookFailed, Confidence: drift.Certain, Sync: drift.WillFail}
+		c.About = &drift.ResourceRef{Group: result.Group, Version: result.Version, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s hook %s %s is %s: %s", result.HookType, result.Kind, result.Name, result.HookPhase, s.Quote(result.Message)))
 		if result.HookType == synccommon.HookTypePostSync {
-			c.sync = drift.Noop
-			c.evidence = append(c.evidence, "the resources themselves were applied before the hook ran")
+			c.Sync = drift.Noop
+			c.Evidence = append(c.Evidence, "the resources themselves were applied before the hook ran")
 		}
 		claims = append(claims, c)
 	}
@@ -210,39 +153,39 @@ func hookFailed(s *situation) []claim {
 // writer than Argo CD owns. Counter-evidence: one attempt, which is what selfHeal is
 // for; a writer that a rule before this one knows better. Source:
 // controller/appcontroller.go, shouldSelfHeal; #9023.
-func selfhealFight(r *resource, open []*diff.Difference) []claim {
-	attempts := r.situation.healed()
+func selfhealFight(r *state.Resource, open []*diff.Difference) []rule.Answer {
+	attempts := healed(r.Application)
 	if attempts < selfhealLimit {
 		return nil
 	}
-	c := claim{mechanism: drift.SelfhealFight, confidence: drift.Likely, sync: drift.FightsController, evidence: []string{healedWords(r.situation, attempts)}}
+	c := rule.Answer{Mechanism: drift.SelfhealFight, Confidence: drift.Likely, Sync: drift.FightsController, Evidence: []string{healedWords(r.Application, attempts)}}
 	for _, d := range open {
-		who, fights := r.fights(d)
+		who, fights := fights(r, d)
 		if !fights {
 			continue
 		}
-		c.differences = append(c.differences, d)
-		c.evidence = append(c.evidence, fmt.Sprintf("%s was written back by %s", d.Pointer, who))
-		c.loss = append(c.loss, fmt.Sprintf("%s = %s, written by %s", d.Pointer, r.show(d.Pointer, d.Live, d.InLive), who))
+		c.Differences = append(c.Differences, d)
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s was written back by %s", d.Pointer, who))
+		c.Loss = append(c.Loss, fmt.Sprintf("%s = %s, written by %s", d.Pointer, r.Show(d.Pointer, d.Live, d.InLive), who))
 	}
-	if len(c.differences) == 0 {
+	if len(c.Differences) == 0 {
 		return nil
 	}
-	return []claim{c}
+	return []rule.Answer{c}
 }
 
 // fights reports whether somebody other than Argo CD keeps writing the live value,
 // and who: a controller; whoever it is, once it came back more often than a person
 // would; or one that left no trace but that the value is not what was applied and
 // Argo CD lost it.
-func (r *resource) fights(d *diff.Difference) (who string, fights bool) {
-	w := r.writersOf(d)
+func fights(r *state.Resource, d *diff.Difference) (who string, fights bool) {
+	w := r.WritersOf(d)
 	switch {
-	case w.role == owners.Controller, w.role != owners.Nobody && w.role != owners.Argo && r.situation.healed() > selfhealLimit:
-		return owners.By(w.last), true
-	case r.lastApplied != nil && d.InLive && d.InApplied && value.Equal(d.Applied, d.Live) && !diff.Churns(d) && r.situation.rendering() == sameSource:
+	case w.Role == owners.Controller, w.Role != owners.Nobody && w.Role != owners.Argo && healed(r.Application) > selfhealLimit:
+		return owners.By(w.Last), true
+	case r.LastApplied != nil && d.InLive && d.InApplied && value.Equal(d.Applied, d.Live) && !diff.Churns(d) && outcome.Rendering(r.Application) == outcome.SameSource:
 		return "somebody who applies as Argo CD does, such as another Argo CD", true
-	case len(w.all) == 0 && r.hasOwners() && d.InLive && d.InApplied && !value.Equal(d.Applied, d.Live):
+	case len(w.All) == 0 && r.HasOwners() && d.InLive && d.InApplied && !value.Equal(d.Applied, d.Live):
 		return "somebody whom managedFields do not name", true
 	}
 	return "", false
@@ -252,33 +195,33 @@ func (r *resource) fights(d *diff.Difference) (who string, fights bool) {
 const selfhealLimit = 2
 
 // healed is how often Argo CD has healed the revision; 0 without selfHeal.
-func (s *situation) healed() int64 {
-	op := s.app.Status.OperationState
-	policy, enabled := s.automated()
+func healed(s *state.Application) int64 {
+	op := s.Object.Status.OperationState
+	policy, enabled := s.Automated()
 	if !enabled || policy["selfHeal"] != true || op == nil || op.Operation.Sync == nil {
 		return 0
 	}
 	return op.Operation.Sync.SelfHealAttemptsCount
 }
 
-func healedWords(s *situation, attempts int64) string {
-	return fmt.Sprintf("Argo CD has healed revision %s %d times without the Application staying Synced", short(syncedRevision(s.app.Status.OperationState)), attempts)
+func healedWords(s *state.Application, attempts int64) string {
+	return fmt.Sprintf("Argo CD has healed revision %s %d times without the Application staying Synced", state.Short(state.SyncedRevision(s.Object.Status.OperationState)), attempts)
 }
 
 // selfhealUnseen is selfhealFight for a moment at which no field shows the other
 // writer: the attempts alone say that there is one.
-func selfhealUnseen(s *situation) []claim {
-	attempts := s.healed()
+func selfhealUnseen(s *state.Application) []rule.Answer {
+	attempts := healed(s)
 	if attempts < selfhealLimit {
 		return nil
 	}
-	for _, r := range s.resources {
-		r.prepare()
-		for _, d := range r.differences {
-			if _, fights := r.fights(d); fights {
+	for _, r := range s.Resources {
+		r.Prepare()
+		for _, d := range r.Differences {
+			if _, fights := fights(r, d); fights {
 				return nil
 			}
 		}
 	}
-	return []claim{{confidence: drift.Possible, sync: drift.FightsController, evidence: []string{healedWords(s, attempts), "no field in the snapshot shows who else writes"}}}
+	return []rule.Answer{{Confidence: drift.Possible, Sync: drift.FightsController, Evidence: []string{healedWords(s, attempts), "no field in the snapshot shows who else writes"}}}
 }

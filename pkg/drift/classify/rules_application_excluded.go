@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -16,26 +18,26 @@ import (
 // alone; it is neither compared nor applied.
 // Evidence: ExcludedResourceWarning. An object that the snapshot lists is answered
 // for there. Source: controller/state.go; v3 upgrade notes.
-func excludedWarnings(s *situation) []claim {
-	var claims []claim
-	for _, message := range s.conditions(v1alpha1.ApplicationConditionExcludedResourceWarning) {
+func excludedWarnings(s *state.Application) []rule.Answer {
+	var claims []rule.Answer
+	for _, message := range s.Conditions(v1alpha1.ApplicationConditionExcludedResourceWarning) {
 		ref, ok := excludedName(message)
-		if !ok || s.lists(ref) {
+		if !ok || lists(s, ref) {
 			continue
 		}
-		if !s.clusterWide(ref) {
+		if !clusterWide(s, ref) {
 			// The warning leaves it out; what names none goes to the destination's.
-			ref.Namespace = s.app.Spec.Destination.Namespace
+			ref.Namespace = s.Object.Spec.Destination.Namespace
 		}
-		claims = append(claims, claim{mechanism: drift.ExcludedResource, confidence: drift.Certain, sync: drift.Noop, about: &ref, evidence: []string{"Argo CD warns: " + s.quote(message)}})
+		claims = append(claims, rule.Answer{Mechanism: drift.ExcludedResource, Confidence: drift.Certain, Sync: drift.Noop, About: &ref, Evidence: []string{"Argo CD warns: " + s.Quote(message)}})
 	}
 	return claims
 }
 
 // clusterWide reports whether objects of the kind have no namespace: by the CRD,
 // else by Kubernetes' own list.
-func (s *situation) clusterWide(ref drift.ResourceRef) bool {
-	if crd, found := s.crd(ref.Group, ref.Kind); found {
+func clusterWide(s *state.Application, ref drift.ResourceRef) bool {
+	if crd, found := s.Crd(ref.Group, ref.Kind); found {
 		return object.Text(crd, "spec", "scope") == "Cluster"
 	}
 	return slices.Contains(clusterKinds[ref.Group], ref.Kind)
@@ -72,9 +74,9 @@ func excludedName(message string) (drift.ResourceRef, bool) {
 
 // lists reports whether the snapshot has an object of that group, kind and name
 // with a target, which the rules for one-sided resources then answer for.
-func (s *situation) lists(ref drift.ResourceRef) bool {
-	for _, r := range s.resources {
-		if r.ref.Group == ref.Group && r.ref.Kind == ref.Kind && r.ref.Name == ref.Name && r.target != nil && r.live == nil {
+func lists(s *state.Application, ref drift.ResourceRef) bool {
+	for _, r := range s.Resources {
+		if r.Ref.Group == ref.Group && r.Ref.Kind == ref.Kind && r.Ref.Name == ref.Name && r.Target != nil && r.Live == nil {
 			return true
 		}
 	}
@@ -83,15 +85,15 @@ func (s *situation) lists(ref drift.ResourceRef) bool {
 
 // excluded reports whether Argo CD leaves the kind alone, and how that is known:
 // by its warning, or by argocd-cm.
-func (r *resource) excluded() (string, bool) {
-	s := r.situation
-	for _, message := range s.conditions(v1alpha1.ApplicationConditionExcludedResourceWarning) {
-		if ref, ok := excludedName(message); ok && ref.Group == r.ref.Group && ref.Kind == r.ref.Kind && ref.Name == r.ref.Name {
-			return "Argo CD warns: " + s.quote(message), true
+func excluded(r *state.Resource) (string, bool) {
+	s := r.Application
+	for _, message := range s.Conditions(v1alpha1.ApplicationConditionExcludedResourceWarning) {
+		if ref, ok := excludedName(message); ok && ref.Group == r.Ref.Group && ref.Kind == r.Ref.Kind && ref.Name == r.Ref.Name {
+			return "Argo CD warns: " + s.Quote(message), true
 		}
 	}
-	exclusions := s.settings.argocdCM["resource.exclusions"]
-	if !strings.Contains(exclusions, r.ref.Kind) && !strings.Contains(exclusions, "*") {
+	exclusions := s.Settings.ArgocdCM["resource.exclusions"]
+	if !strings.Contains(exclusions, r.Ref.Kind) && !strings.Contains(exclusions, "*") {
 		return "", false
 	}
 	var filters []struct {
@@ -102,45 +104,11 @@ func (r *resource) excluded() (string, bool) {
 	if yaml.Unmarshal([]byte(exclusions), &filters) != nil {
 		return "", false
 	}
-	kind := schema.GroupKind{Group: r.ref.Group, Kind: r.ref.Kind}
+	kind := schema.GroupKind{Group: r.Ref.Group, Kind: r.Ref.Kind}
 	for _, filter := range filters {
-		if globs(filter.APIGroups, kind.Group) && globs(filter.Kinds, kind.Kind) && globs(filter.Clusters, s.app.Spec.Destination.Server) {
+		if state.Globs(filter.APIGroups, kind.Group) && state.Globs(filter.Kinds, kind.Kind) && state.Globs(filter.Clusters, s.Object.Spec.Destination.Server) {
 			return "resource.exclusions in argocd-cm holds " + kind.String(), true
 		}
 	}
 	return "", false
-}
-
-// globs reports whether one of the patterns fits; no pattern fits everything.
-// Patterns are those of argocd-cm: "*" stands for any text.
-func globs(patterns []string, value string) bool {
-	if len(patterns) == 0 {
-		return true
-	}
-	for _, pattern := range patterns {
-		if glob(pattern, value) {
-			return true
-		}
-	}
-	return false
-}
-
-func glob(pattern, value string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == value
-	}
-	if !strings.HasPrefix(value, parts[0]) {
-		return false
-	}
-	value = value[len(parts[0]):]
-	last := parts[len(parts)-1]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(value, part)
-		if i < 0 {
-			return false
-		}
-		value = value[i+len(part):]
-	}
-	return strings.HasSuffix(value, last)
 }

@@ -13,7 +13,10 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -25,53 +28,53 @@ import (
 // (stale-comparison). Without a time, the newest time in the
 // snapshot is the least that it can be. Source: controller/appcontroller.go,
 // needRefreshAppStatus; controller/state.go.
-func controllerStale(s *situation) []claim {
-	c := claim{mechanism: drift.ControllerStale, confidence: drift.Certain, sync: drift.Blocked}
-	for _, message := range s.comparisonErrors().live {
-		c.incomparable = true
-		c.evidence = append(c.evidence, "Argo CD reports a ComparisonError: "+s.quote(message))
+func controllerStale(s *state.Application) []rule.Answer {
+	c := rule.Answer{Mechanism: drift.ControllerStale, Confidence: drift.Certain, Sync: drift.Blocked}
+	for _, message := range outcome.ErrorsOf(s).Live {
+		c.Incomparable = true
+		c.Evidence = append(c.Evidence, "Argo CD reports a ComparisonError: "+s.Quote(message))
 	}
-	if len(c.evidence) > 0 {
-		return []claim{c}
+	if len(c.Evidence) > 0 {
+		return []rule.Answer{c}
 	}
-	reconciled := s.app.Status.ReconciledAt
+	reconciled := s.Object.Status.ReconciledAt
 	if reconciled == nil {
 		return nil
 	}
-	age, known := s.since(*reconciled)
+	age, known := s.Since(*reconciled)
 	if !known {
-		c.confidence = drift.Possible
-		age = s.newestTime().Sub(reconciled.Time).Minutes()
+		c.Confidence = drift.Possible
+		age = newestTime(s).Sub(reconciled.Time).Minutes()
 	}
-	pending := s.pending()
-	limit, periodic := s.refreshLimit()
+	pending := pending(s)
+	limit, periodic := refreshLimit(s)
 	switch {
 	case len(pending) > 0 && age >= pendingMinutes:
 		if known && periodic && age < limit {
-			c.confidence = drift.Likely
+			c.Confidence = drift.Likely
 		}
 	case periodic && age >= limit && len(pending) == 0 && len(staleComparison(s)) == 0:
 		if known && age < 4*limit {
-			c.confidence = drift.Likely
+			c.Confidence = drift.Likely
 		}
 	default:
 		return nil
 	}
-	c.evidence = append(c.evidence, pending...)
-	c.evidence = append(c.evidence, fmt.Sprintf("the Application was last reconciled at %s, at least %d minutes before the snapshot", stamp(*reconciled), int(age)))
-	return []claim{c}
+	c.Evidence = append(c.Evidence, pending...)
+	c.Evidence = append(c.Evidence, fmt.Sprintf("the Application was last reconciled at %s, at least %d minutes before the snapshot", state.Stamp(*reconciled), int(age)))
+	return []rule.Answer{c}
 }
 
 // pendingMinutes is how long a controller at work leaves a request at most.
 const pendingMinutes = 5
 
 // pending are the requests that the controller has not taken up.
-func (s *situation) pending() []string {
+func pending(s *state.Application) []string {
 	var requests []string
-	if refresh := s.app.Annotations[mark.Refresh]; refresh != "" {
+	if refresh := s.Object.Annotations[mark.Refresh]; refresh != "" {
 		requests = append(requests, fmt.Sprintf("a %s refresh is requested and pending", refresh))
 	}
-	if op := s.app.Status.OperationState; s.app.Operation != nil && (op == nil || !inFlight(op)) {
+	if op := s.Object.Status.OperationState; s.Object.Operation != nil && (op == nil || !outcome.InFlight(op)) {
 		requests = append(requests, "an operation is requested and has not started")
 	}
 	return requests
@@ -80,9 +83,9 @@ func (s *situation) pending() []string {
 // refreshLimit is the age in minutes from which on a status is too old, twenty
 // refresh intervals and at least two hours, and whether there is a periodic refresh
 // at all.
-func (s *situation) refreshLimit() (minutes float64, periodic bool) {
+func refreshLimit(s *state.Application) (minutes float64, periodic bool) {
 	var interval metav1.Duration
-	given := s.settings.argocdCM["timeout.reconciliation"]
+	given := s.Settings.ArgocdCM["timeout.reconciliation"]
 	if given == "" || interval.UnmarshalJSON([]byte(`"`+given+`"`)) != nil {
 		return 120, true
 	}
@@ -91,23 +94,23 @@ func (s *situation) refreshLimit() (minutes float64, periodic bool) {
 
 // newestTime is the newest time that the snapshot mentions: the snapshot itself
 // cannot be older.
-func (s *situation) newestTime() metav1.Time {
+func newestTime(s *state.Application) metav1.Time {
 	var newest metav1.Time
 	take := func(spelled string) {
-		if parsed, err := parseTime(spelled); err == nil && newest.Before(&parsed) {
+		if parsed, err := state.ParseTime(spelled); err == nil && newest.Before(&parsed) {
 			newest = parsed
 		}
 	}
-	for _, r := range s.resources {
-		for _, owner := range owners.Entries(r.live) {
+	for _, r := range s.Resources {
+		for _, owner := range owners.Entries(r.Live) {
 			take(owner.Time)
 		}
 	}
-	for _, e := range s.events {
-		take(e.time)
+	for _, e := range s.Events {
+		take(e.Time)
 	}
-	if newest.Before(&s.settings.commit.time) {
-		newest = s.settings.commit.time
+	if newest.Before(&s.Settings.Commit.Time) {
+		newest = s.Settings.Commit.Time
 	}
 	return newest
 }
@@ -119,54 +122,54 @@ func (s *situation) newestTime() metav1.Time {
 // not be compared here, an operation in flight, or a resource that the status
 // flags and the snapshot lacks. A sync would find nothing to do, except where the
 // cached render is empty and pruning is on. Source: #18153, #24408, #15058.
-func staleComparison(s *situation) []claim {
-	op := s.app.Status.OperationState
-	if s.incomparable || len(s.pending()) > 0 || s.app.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync || op != nil && inFlight(op) {
+func staleComparison(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
+	if s.Incomparable || len(pending(s)) > 0 || s.Object.Status.Sync.Status != v1alpha1.SyncStatusCodeOutOfSync || op != nil && outcome.InFlight(op) {
 		return nil
 	}
-	c := claim{mechanism: drift.StaleComparison, confidence: drift.Likely, sync: drift.Noop}
+	c := rule.Answer{Mechanism: drift.StaleComparison, Confidence: drift.Likely, Sync: drift.Noop}
 	rendered := 0
-	for _, r := range s.resources {
-		if r.target != nil && r.status != nil && r.status.RequiresPruning && !r.ofHook() && !r.status.Hook {
+	for _, r := range s.Resources {
+		if r.Target != nil && r.Status != nil && r.Status.RequiresPruning && !r.OfHook() && !r.Status.Hook {
 			rendered++
 		}
 	}
 	if rendered > 0 {
-		c.evidence = append(c.evidence, fmt.Sprintf("%d resources are said to require pruning, but Git renders them", rendered))
-		if s.prunes() {
-			c.sync = drift.Destructive
-			c.evidence = append(c.evidence, "the Application prunes automatically: a sync that uses the same cached render deletes them")
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%d resources are said to require pruning, but Git renders them", rendered))
+		if s.Prunes() {
+			c.Sync = drift.Destructive
+			c.Evidence = append(c.Evidence, "the Application prunes automatically: a sync that uses the same cached render deletes them")
 		}
-		return []claim{c}
+		return []rule.Answer{c}
 	}
-	if len(s.resources) == 0 || s.drifts() || !s.covered() {
+	if len(s.Resources) == 0 || s.Drifts() || !covered(s) {
 		return nil
 	}
-	c.evidence = append(c.evidence, "Argo CD's status says OutOfSync, but nothing in the snapshot differs")
-	reconciled := s.app.Status.ReconciledAt
-	written := s.newestTime()
+	c.Evidence = append(c.Evidence, "Argo CD's status says OutOfSync, but nothing in the snapshot differs")
+	reconciled := s.Object.Status.ReconciledAt
+	written := newestTime(s)
 	if reconciled != nil && reconciled.Before(&written) {
-		c.evidence = append(c.evidence, fmt.Sprintf("the status is of %s, and the cluster was written to at %s", stamp(*reconciled), stamp(written)))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("the status is of %s, and the cluster was written to at %s", state.Stamp(*reconciled), state.Stamp(written)))
 	} else {
-		c.confidence = drift.Possible
-		c.evidence = append(c.evidence, "the status may be outdated, or Moorpin cannot see the difference")
+		c.Confidence = drift.Possible
+		c.Evidence = append(c.Evidence, "the status may be outdated, or Moorpin cannot see the difference")
 	}
-	return []claim{c}
+	return []rule.Answer{c}
 }
 
 // covered reports whether the snapshot shows, comparably and on both sides, every
 // resource that the status flags.
-func (s *situation) covered() bool {
+func covered(s *state.Application) bool {
 	compared := map[drift.Key]bool{}
-	for _, r := range s.resources {
-		leftover := r.target == nil && r.live != nil && r.status != nil && (r.status.RequiresPruning || r.status.Status == v1alpha1.SyncStatusCodeOutOfSync)
-		if r.compareError != nil || leftover {
+	for _, r := range s.Resources {
+		leftover := r.Target == nil && r.Live != nil && r.Status != nil && (r.Status.RequiresPruning || r.Status.Status == v1alpha1.SyncStatusCodeOutOfSync)
+		if r.CompareError != nil || leftover {
 			return false
 		}
-		compared[drift.KeyOf(r.ref)] = true
+		compared[drift.KeyOf(r.Ref)] = true
 	}
 	flagged := false
-	for _, status := range s.app.Status.Resources {
+	for _, status := range s.Object.Status.Resources {
 		if status.Status != v1alpha1.SyncStatusCodeOutOfSync {
 			continue
 		}
@@ -175,7 +178,7 @@ func (s *situation) covered() bool {
 			return false
 		}
 	}
-	return flagged || len(s.app.Status.Resources) == 0
+	return flagged || len(s.Object.Status.Resources) == 0
 }
 
 // managedNamespaceMetadata: the Application is OutOfSync without any difference,
@@ -183,37 +186,37 @@ func (s *situation) covered() bool {
 // is never applied, because Git renders the namespace itself.
 // Evidence: spec and syncResult differ; or a rendered Namespace without the wanted
 // metadata. Source: controller/state.go, isManagedNamespace; #12661, #13074, #14666.
-func managedNamespaceMetadata(s *situation) []claim {
-	if s.app.Spec.SyncPolicy == nil || s.app.Spec.SyncPolicy.ManagedNamespaceMetadata == nil {
+func managedNamespaceMetadata(s *state.Application) []rule.Answer {
+	if s.Object.Spec.SyncPolicy == nil || s.Object.Spec.SyncPolicy.ManagedNamespaceMetadata == nil {
 		return nil
 	}
-	wanted := s.app.Spec.SyncPolicy.ManagedNamespaceMetadata
-	for _, r := range s.resources {
-		if r.target == nil || r.ref.Group != "" || r.ref.Kind != "Namespace" || r.ref.Name != s.app.Spec.Destination.Namespace {
+	wanted := s.Object.Spec.SyncPolicy.ManagedNamespaceMetadata
+	for _, r := range s.Resources {
+		if r.Target == nil || r.Ref.Group != "" || r.Ref.Kind != "Namespace" || r.Ref.Name != s.Object.Spec.Destination.Namespace {
 			continue
 		}
-		missing := append(absent("labels", wanted.Labels, r.target), absent("annotations", wanted.Annotations, r.target)...)
+		missing := append(absent("labels", wanted.Labels, r.Target), absent("annotations", wanted.Annotations, r.Target)...)
 		if len(missing) == 0 {
 			break
 		}
-		ref := r.ref
-		return []claim{{
-			mechanism: drift.ManagedNamespaceMetadata, confidence: drift.Certain, sync: drift.Noop, about: &ref,
-			summary:  "managedNamespaceMetadata is never applied, because Git renders the namespace itself and that manifest wins.",
-			evidence: append([]string{"Git renders " + r.ref.Words() + ", so managedNamespaceMetadata has no effect"}, missing...),
+		ref := r.Ref
+		return []rule.Answer{{
+			Mechanism: drift.ManagedNamespaceMetadata, Confidence: drift.Certain, Sync: drift.Noop, About: &ref,
+			Summary:  "managedNamespaceMetadata is never applied, because Git renders the namespace itself and that manifest wins.",
+			Evidence: append([]string{"Git renders " + r.Ref.Words() + ", so managedNamespaceMetadata has no effect"}, missing...),
 		}}
 	}
-	if !s.app.HasChangedManagedNamespaceMetadata() {
+	if !s.Object.HasChangedManagedNamespaceMetadata() {
 		return nil
 	}
-	c := claim{mechanism: drift.ManagedNamespaceMetadata, confidence: drift.Certain, sync: drift.Safe, evidence: []string{
+	c := rule.Answer{Mechanism: drift.ManagedNamespaceMetadata, Confidence: drift.Certain, Sync: drift.Safe, Evidence: []string{
 		"spec.syncPolicy.managedNamespaceMetadata differs from what the last sync applied",
 	}}
-	if !s.app.Spec.SyncPolicy.SyncOptions.HasOption("CreateNamespace=true") {
-		c.evidence = append(c.evidence, "the sync option CreateNamespace=true is missing, without which a sync does not touch the namespace")
-		c.sync = drift.Noop
+	if !s.Object.Spec.SyncPolicy.SyncOptions.HasOption("CreateNamespace=true") {
+		c.Evidence = append(c.Evidence, "the sync option CreateNamespace=true is missing, without which a sync does not touch the namespace")
+		c.Sync = drift.Noop
 	}
-	return []claim{c}
+	return []rule.Answer{c}
 }
 
 // absent says which wanted entries the object lacks or has otherwise.
@@ -232,45 +235,45 @@ func absent(what string, wanted map[string]string, o object.Object) []string {
 // Evidence: Synced, no difference, and the health that Argo CD lists for the
 // resource, or that its own checks find. Counter-evidence: an operation in flight,
 // a deletion, or a dependency that is known to be missing. Source: controller/health.go.
-func unhealthyNotDrift(s *situation) []claim {
-	op := s.app.Status.OperationState
-	if s.incomparable || !ill(s.app.Status.Health.Status) || s.app.DeletionTimestamp != nil || s.app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync ||
-		s.drifts() || op != nil && inFlight(op) {
+func unhealthyNotDrift(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
+	if s.Incomparable || !ill(s.Object.Status.Health.Status) || s.Object.DeletionTimestamp != nil || s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync ||
+		s.Drifts() || op != nil && outcome.InFlight(op) {
 		return nil
 	}
-	said := fmt.Sprintf("nothing differs, and the Application is %s", s.app.Status.Health.Status)
-	var claims []claim
-	for _, r := range s.resources {
-		state, message := r.health()
-		if !ill(state) || r.ofHook() || state == health.HealthStatusProgressing && !s.lasts(r) {
+	said := fmt.Sprintf("nothing differs, and the Application is %s", s.Object.Status.Health.Status)
+	var claims []rule.Answer
+	for _, r := range s.Resources {
+		state, message := healthOf(r)
+		if !ill(state) || r.OfHook() || state == health.HealthStatusProgressing && !lasts(s, r) {
 			continue
 		}
-		ref := r.ref
-		c := claim{confidence: drift.Certain, sync: drift.Noop, about: &ref, evidence: []string{said, strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", r.ref.Words(), state, s.quote(message)), ": ")}}
-		c.evidence = append(c.evidence, s.trouble(r.ref, r)...)
+		ref := r.Ref
+		c := rule.Answer{Confidence: drift.Certain, Sync: drift.Noop, About: &ref, Evidence: []string{said, strings.TrimSuffix(fmt.Sprintf("%s is %s: %s", r.Ref.Words(), state, s.Quote(message)), ": ")}}
+		c.Evidence = append(c.Evidence, outcome.Trouble(s, r.Ref, r)...)
 		claims = append(claims, c)
 	}
-	if len(claims) == 0 && s.app.Status.Health.Status == health.HealthStatusDegraded {
-		claims = append(claims, claim{confidence: drift.Likely, sync: drift.Noop, evidence: []string{said}})
+	if len(claims) == 0 && s.Object.Status.Health.Status == health.HealthStatusDegraded {
+		claims = append(claims, rule.Answer{Confidence: drift.Likely, Sync: drift.Noop, Evidence: []string{said}})
 	}
 	return claims
 }
 
 // lasts reports whether a resource makes progress for longer than a rollout should
 // take, or a Pod of it is in trouble. A rollout that has just begun is none's illness.
-func (s *situation) lasts(r *resource) bool {
-	if len(s.trouble(r.ref, r)) > 0 {
+func lasts(s *state.Application, r *state.Resource) bool {
+	if len(outcome.Trouble(s, r.Ref, r)) > 0 {
 		return true
 	}
-	since := s.app.Status.Health.LastTransitionTime
-	if op := s.app.Status.OperationState; since == nil && op != nil {
+	since := s.Object.Status.Health.LastTransitionTime
+	if op := s.Object.Status.OperationState; since == nil && op != nil {
 		since = op.FinishedAt
 	}
 	if since == nil {
 		return false
 	}
-	minutes, known := s.since(*since)
-	return known && minutes > longMinutes
+	minutes, known := s.Since(*since)
+	return known && minutes > outcome.LongMinutes
 }
 
 // ill reports whether a health is one that somebody has to look into.
@@ -278,13 +281,13 @@ func ill(status health.HealthStatusCode) bool {
 	return status == health.HealthStatusDegraded || status == health.HealthStatusProgressing
 }
 
-// health is the resource's health: as Argo CD lists it, else as its built-in checks
+// healthOf is the resource's health: as Argo CD lists it, else as its built-in checks
 // find it, which they do for Kubernetes' own kinds.
-func (r *resource) health() (status health.HealthStatusCode, message string) {
-	if r.status != nil && r.status.Health != nil {
-		return r.status.Health.Status, r.status.Health.Message
+func healthOf(r *state.Resource) (status health.HealthStatusCode, message string) {
+	if r.Status != nil && r.Status.Health != nil {
+		return r.Status.Health.Status, r.Status.Health.Message
 	}
-	if r.live == nil || r.unfit != nil {
+	if r.Live == nil || r.Unfit != nil {
 		return "", ""
 	}
 	defer func() {
@@ -292,7 +295,7 @@ func (r *resource) health() (status health.HealthStatusCode, message string) {
 			status, message = "", ""
 		}
 	}()
-	found, err := health.GetResourceHealth(&unstructured.Unstructured{Object: r.live}, nil)
+	found, err := health.GetResourceHealth(&unstructured.Unstructured{Object: r.Live}, nil)
 	if err != nil || found == nil {
 		return "", ""
 	}
@@ -300,10 +303,10 @@ func (r *resource) health() (status health.HealthStatusCode, message string) {
 }
 
 // inSync is the claim for an Application about which nothing else is to be said.
-func inSync(s *situation) claim {
-	c := claim{mechanism: drift.None, confidence: drift.Certain, sync: drift.NothingToDo, evidence: []string{"what Git renders and what is live are the same, as Argo CD compares them"}}
-	if s.app.Status.Sync.Status != v1alpha1.SyncStatusCodeSynced {
-		c.confidence = drift.Likely
+func inSync(s *state.Application) rule.Answer {
+	c := rule.Answer{Mechanism: drift.None, Confidence: drift.Certain, Sync: drift.NothingToDo, Evidence: []string{"what Git renders and what is live are the same, as Argo CD compares them"}}
+	if s.Object.Status.Sync.Status != v1alpha1.SyncStatusCodeSynced {
+		c.Confidence = drift.Likely
 	}
 	return c
 }

@@ -7,7 +7,10 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -19,21 +22,21 @@ import (
 // names it; without any, the rules of the API for the fields that differ.
 // Counter-evidence: the last sync applied the resource. Sources: #12439, #14910,
 // #1068, #5882 (immutable); #8128, #5704 (too long); #4864, #24704 (list keys).
-func failedApply(r *resource, open []*diff.Difference) []claim {
-	if f, found := r.failure(); found {
-		c := r.failedClaim(f)
-		named := r.named(f.message, open)
-		if f.current || len(named) > 0 {
-			c.differences = r.together(named, open)
-			return []claim{c}
+func failedApply(r *state.Resource, open []*diff.Difference) []rule.Answer {
+	if f, found := outcome.FailureOf(r); found {
+		c := outcome.Explain(r, f)
+		named := fieldsNamed(r, f.Message, open)
+		if f.Current || len(named) > 0 {
+			c.Differences = alongside(r, named, open)
+			return []rule.Answer{c}
 		}
 	}
-	for _, foresee := range []func(*resource, []*diff.Difference) (claim, bool){
+	for _, foresee := range []func(*state.Resource, []*diff.Difference) (rule.Answer, bool){
 		removedVersion, resourceVersionInGit, mergeKeyConflict, immutableField, annotationTooLong,
 	} {
 		if c, found := foresee(r, open); found {
-			c.differences = r.together(c.differences, open)
-			return []claim{c}
+			c.Differences = alongside(r, c.Differences, open)
+			return []rule.Answer{c}
 		}
 	}
 	return nil
@@ -43,8 +46,8 @@ func failedApply(r *resource, open []*diff.Difference) []claim {
 // "spec.ports[1].name: Duplicate value".
 var fieldPath = regexp.MustCompile(`(?:^|[\s\[,(])([a-zA-Z][\w.\[\]"/-]*): (?:Invalid value|Forbidden|Duplicate value|Required value|Unsupported value|Too long|Too many)`)
 
-// named are the differences at the fields that a message names.
-func (r *resource) named(message string, open []*diff.Difference) []*diff.Difference {
+// fieldsNamed are the differences at the fields that a message names.
+func fieldsNamed(r *state.Resource, message string, open []*diff.Difference) []*diff.Difference {
 	var named []*diff.Difference
 	taken := map[*diff.Difference]bool{}
 	for _, match := range fieldPath.FindAllStringSubmatch(message, 20) {
@@ -56,24 +59,24 @@ func (r *resource) named(message string, open []*diff.Difference) []*diff.Differ
 			}
 		}
 	}
-	if fixed := r.immutable(named); len(fixed) > 0 {
+	if fixed := immutable(r, named); len(fixed) > 0 {
 		return fixed
 	}
 	return named
 }
 
-// together are the differences that stay as they are because of one refusal: those
+// alongside are the differences that stay as they are because of one refusal: those
 // that it is about, and all that Git changed in the same object, for an object is
 // applied as a whole. What somebody else changed live has a cause of its own. When
 // nothing else is left, the refusal is about everything.
-func (r *resource) together(about, open []*diff.Difference) []*diff.Difference {
+func alongside(r *state.Resource, about, open []*diff.Difference) []*diff.Difference {
 	meant := make(map[*diff.Difference]bool, len(about))
 	for _, d := range about {
 		meant[d] = true
 	}
 	var taken []*diff.Difference
 	for _, d := range open {
-		if meant[d] || r.changedByGit(d) {
+		if meant[d] || changedByGit(r, d) {
 			taken = append(taken, d)
 		}
 	}
@@ -85,11 +88,11 @@ func (r *resource) together(about, open []*diff.Difference) []*diff.Difference {
 
 // changedByGit reports whether nobody but Argo CD wrote the live side of the
 // difference, so that it is Git's side that moved.
-func (r *resource) changedByGit(d *diff.Difference) bool {
-	if r.lastApplied != nil && d.InApplied == d.InLive && value.Equal(d.Applied, d.Live) {
+func changedByGit(r *state.Resource, d *diff.Difference) bool {
+	if r.LastApplied != nil && d.InApplied == d.InLive && value.Equal(d.Applied, d.Live) {
 		return true
 	}
-	role := r.writersOf(d).role
+	role := r.WritersOf(d).Role
 	return role == owners.Nobody || role == owners.Argo
 }
 
@@ -101,9 +104,9 @@ func pathSteps(path string) []string {
 }
 
 // removedVersion is versionNotServed for an object that is live in another version.
-func removedVersion(r *resource, open []*diff.Difference) (claim, bool) {
+func removedVersion(r *state.Resource, open []*diff.Difference) (rule.Answer, bool) {
 	c, found := versionNotServed(r)
-	c.mechanism, c.differences = drift.RemovedAPIVersion, open
+	c.Mechanism, c.Differences = drift.RemovedAPIVersion, open
 	return c, found
 }
 
@@ -111,18 +114,18 @@ func removedVersion(r *resource, open []*diff.Difference) (claim, bool) {
 // that the API server sets; the next write is refused as outdated.
 // Evidence: metadata.resourceVersion or uid is rendered and differs.
 // Counter-evidence: neither is in Git. Source: S1.7; kubernetes optimistic locking.
-func resourceVersionInGit(r *resource, open []*diff.Difference) (claim, bool) {
-	if !r.pinsVersion() {
-		return claim{}, false
+func resourceVersionInGit(r *state.Resource, open []*diff.Difference) (rule.Answer, bool) {
+	if !outcome.PinsVersion(r) {
+		return rule.Answer{}, false
 	}
-	c := claim{mechanism: drift.ResourceVersionInGit, confidence: drift.Certain, sync: drift.WillFail}
+	c := rule.Answer{Mechanism: drift.ResourceVersionInGit, Confidence: drift.Certain, Sync: drift.WillFail}
 	for _, d := range open {
 		if diff.SetByServer(d) {
-			c.differences = append(c.differences, d)
-			c.evidence = append(c.evidence, fmt.Sprintf("Git renders %s, which only the API server sets", d.Pointer))
+			c.Differences = append(c.Differences, d)
+			c.Evidence = append(c.Evidence, fmt.Sprintf("Git renders %s, which only the API server sets", d.Pointer))
 		}
 	}
-	return c, len(c.differences) > 0
+	return c, len(c.Differences) > 0
 }
 
 // mergeKeyConflict: the key by which a list of ports is merged was changed on one
@@ -130,19 +133,19 @@ func resourceVersionInGit(r *resource, open []*diff.Difference) (claim, bool) {
 // Evidence: the predicted list has two items of one name or node port, which
 // neither side has. Counter-evidence: the target itself has them
 // (duplicate-list-key). Source: #4864, #24704; kubernetes/kubernetes#39188.
-func mergeKeyConflict(r *resource, open []*diff.Difference) (claim, bool) {
-	c := claim{mechanism: drift.MergeKeyConflict, confidence: drift.Likely, sync: drift.WillFail}
+func mergeKeyConflict(r *state.Resource, open []*diff.Difference) (rule.Answer, bool) {
+	c := rule.Answer{Mechanism: drift.MergeKeyConflict, Confidence: drift.Likely, Sync: drift.WillFail}
 	judged := map[string]string{}
 	for _, d := range open {
 		steps, found := portsAbove(d.Steps)
-		if !found || r.situation.ctx.Err() != nil {
+		if !found || r.Application.Ctx.Err() != nil {
 			continue
 		}
 		held := strings.Join(steps, "\x00")
 		doubled, known := judged[held]
 		if !known {
-			doubled = doubles(r.predicted, steps)
-			if doubles(r.live, steps) != "" || doubles(r.target, steps) != "" {
+			doubled = doubles(r.Predicted, steps)
+			if doubles(r.Live, steps) != "" || doubles(r.Target, steps) != "" {
 				doubled = ""
 			}
 			judged[held] = doubled
@@ -150,10 +153,10 @@ func mergeKeyConflict(r *resource, open []*diff.Difference) (claim, bool) {
 		if doubled == "" {
 			continue
 		}
-		c.differences = append(c.differences, d)
-		c.evidence = append(c.evidence, fmt.Sprintf("merged, /%s would have two items with %s", strings.Join(steps, "/"), doubled))
+		c.Differences = append(c.Differences, d)
+		c.Evidence = append(c.Evidence, fmt.Sprintf("merged, /%s would have two items with %s", strings.Join(steps, "/"), doubled))
 	}
-	return c, len(c.differences) > 0
+	return c, len(c.Differences) > 0
 }
 
 // portsAbove is the path of the list of ports that holds the field.
@@ -191,18 +194,18 @@ const maxAnnotations = 256 << 10
 // annotation, and that exceeds the limit.
 // Evidence: the rendered object is larger than the limit. Counter-evidence: the
 // sync is server-side or replaces. Source: #8128, #5704, helm-charts#1500.
-func annotationTooLong(r *resource, open []*diff.Difference) (claim, bool) {
-	if !r.tooLong() {
-		return claim{}, false
+func annotationTooLong(r *state.Resource, open []*diff.Difference) (rule.Answer, bool) {
+	if !tooLong(r) {
+		return rule.Answer{}, false
 	}
-	return claim{
-		mechanism: drift.AnnotationTooLong, differences: open, confidence: drift.Likely, sync: drift.WillFail,
-		evidence: []string{fmt.Sprintf("the rendered object has more than %d bytes, and a client-side apply keeps it in an annotation", maxAnnotations)},
+	return rule.Answer{
+		Mechanism: drift.AnnotationTooLong, Differences: open, Confidence: drift.Likely, Sync: drift.WillFail,
+		Evidence: []string{fmt.Sprintf("the rendered object has more than %d bytes, and a client-side apply keeps it in an annotation", maxAnnotations)},
 	}, true
 }
 
 // tooLong reports whether a client-side apply of the target exceeds the limit.
-func (r *resource) tooLong() bool {
-	replaces, _ := r.replaces()
-	return !replaces && !r.syncsServerSide() && value.Size(r.target, maxAnnotations) > maxAnnotations
+func tooLong(r *state.Resource) bool {
+	replaces, _ := r.Replaces()
+	return !replaces && !r.SyncsServerSide() && value.Size(r.Target, maxAnnotations) > maxAnnotations
 }

@@ -10,6 +10,9 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
@@ -22,53 +25,53 @@ import (
 // immutable ConfigMap or Secret. Counter-evidence: the values mean the same, which
 // rules before this one have answered for. Sources: Kubernetes' validation of
 // updates; x-kubernetes-validations; #12439, #14910, #1068, #5882.
-func immutableField(r *resource, open []*diff.Difference) (claim, bool) {
-	fixed := r.immutable(open)
+func immutableField(r *state.Resource, open []*diff.Difference) (rule.Answer, bool) {
+	fixed := immutable(r, open)
 	if len(fixed) == 0 {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	c := claim{mechanism: drift.ImmutableField, differences: fixed, confidence: drift.Likely, sync: drift.WillFail}
+	c := rule.Answer{Mechanism: drift.ImmutableField, Differences: fixed, Confidence: drift.Likely, Sync: drift.WillFail}
 	for _, d := range fixed {
-		c.evidence = append(c.evidence, fmt.Sprintf("%s cannot change after creation: %s", d.Pointer, r.fixes(d)))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s cannot change after creation: %s", d.Pointer, immutableBecause(r, d)))
 	}
-	r.recreates(&c)
+	outcome.Recreates(r, &c)
 	return c, true
 }
 
 // immutable are the differences at fields that cannot change.
-func (r *resource) immutable(open []*diff.Difference) []*diff.Difference {
+func immutable(r *state.Resource, open []*diff.Difference) []*diff.Difference {
 	var fixed []*diff.Difference
 	for _, d := range open {
-		if r.fixes(d) != "" {
+		if immutableBecause(r, d) != "" {
 			fixed = append(fixed, d)
 		}
 	}
 	return fixed
 }
 
-// fixes says which rule holds the field of a difference fixed, or "".
-func (r *resource) fixes(d *diff.Difference) string {
+// immutableBecause says which rule holds the field of a difference fixed, or "".
+func immutableBecause(r *state.Resource, d *diff.Difference) string {
 	if len(d.Steps) == 0 || sameAfterAllocation(d) {
 		return ""
 	}
-	if on, _ := object.At(r.live, "immutable"); on == true && r.ref.Group == "" {
+	if on, _ := object.At(r.Live, "immutable"); on == true && r.Ref.Group == "" {
 		switch d.Steps[0] {
 		case "data", "binaryData", "stringData", "immutable":
 			return "the object is marked immutable"
 		}
 	}
-	if r.shrinks(d) {
+	if shrinks(r, d) {
 		return "a claim cannot shrink, nor change before it is bound"
 	}
-	if r.ref.Kind == "Job" && d.Pointer == "/spec/completions" && object.Text(r.live, "spec", "completionMode") != "Indexed" {
+	if r.Ref.Kind == "Job" && d.Pointer == "/spec/completions" && object.Text(r.Live, "spec", "completionMode") != "Indexed" {
 		return "the API holds spec.completions fixed"
 	}
-	for _, rule := range frozenRules[[2]string{r.ref.Group, r.ref.Kind}] {
+	for _, rule := range frozenRules[[2]string{r.Ref.Group, r.Ref.Kind}] {
 		if rule.covers(d.Steps) {
 			return "the API holds " + rule.words() + " fixed"
 		}
 	}
-	return r.transitionRule(d)
+	return transitionRule(r, d)
 }
 
 // sameAfterAllocation reports whether Git leaves empty what the API server
@@ -79,11 +82,11 @@ func sameAfterAllocation(d *diff.Difference) bool {
 
 // shrinks reports whether a PersistentVolumeClaim would ask for less than it has,
 // or for another size before it is bound.
-func (r *resource) shrinks(d *diff.Difference) bool {
-	if r.ref.Group != "" || r.ref.Kind != "PersistentVolumeClaim" || d.Pointer != "/spec/resources/requests/storage" {
+func shrinks(r *state.Resource, d *diff.Difference) bool {
+	if r.Ref.Group != "" || r.Ref.Kind != "PersistentVolumeClaim" || d.Pointer != "/spec/resources/requests/storage" {
 		return false
 	}
-	if phase := object.Text(r.live, "status", "phase"); phase != "" && phase != "Bound" {
+	if phase := object.Text(r.Live, "status", "phase"); phase != "" && phase != "Bound" {
 		return true // an unbound claim cannot change at all
 	}
 	had, err := quantities.ParseQuantity(words.Show(d.Live))
@@ -92,7 +95,7 @@ func (r *resource) shrinks(d *diff.Difference) bool {
 		return false
 	}
 	// A larger request that was never granted may be taken back.
-	granted, err := quantities.ParseQuantity(object.Text(r.live, "status", "capacity", "storage"))
+	granted, err := quantities.ParseQuantity(object.Text(r.Live, "status", "capacity", "storage"))
 	return err != nil || wants.Cmp(granted) <= 0
 }
 
@@ -192,8 +195,8 @@ var frozenRules = map[[2]string][]frozen{
 
 // transitionRule finds a rule of the CRD that compares the field, or something
 // above or beside it, with its old value.
-func (r *resource) transitionRule(d *diff.Difference) string {
-	root, _ := r.shape()
+func transitionRule(r *state.Resource, d *diff.Difference) string {
+	root, _ := r.Shape()
 	node := root.Crd
 	for i := 0; node != nil; i++ {
 		if rule := holdsOld(node, d, i); rule != "" {

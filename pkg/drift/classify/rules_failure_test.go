@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 // The messages are those of kube-apiserver 1.34, kubectl and Argo CD.
@@ -41,7 +43,7 @@ func TestFailureOf(t *testing.T) {
 		`resource :Secret is not permitted in project default`:                                                                                                        drift.ProjectNotPermitted,
 		`something nobody has met`: drift.Unexplained,
 	} {
-		if got := failureOf(message); got != want {
+		if got := outcome.Cause(message); got != want {
 			t.Errorf("%s: %s, want %s", message, got, want)
 		}
 	}
@@ -49,32 +51,32 @@ func TestFailureOf(t *testing.T) {
 
 func TestPartAbout(t *testing.T) {
 	const message = `one or more objects failed to apply, reason: error when patching "/dev/shm/1": Deployment.apps "web" is invalid: spec.selector: field is immutable,error when patching "/dev/shm/2": Service "web" is invalid: spec.ports[1].name: Duplicate value: "http" (retried 5 times).`
-	part, found := partAbout(message, drift.ResourceRef{Kind: "Service", Name: "web"})
-	if !found || failureOf(part) != drift.MergeKeyConflict {
+	part, found := outcome.PartAbout(message, drift.ResourceRef{Kind: "Service", Name: "web"})
+	if !found || outcome.Cause(part) != drift.MergeKeyConflict {
 		t.Errorf("Service: %t %q", found, part)
 	}
-	part, found = partAbout(message, drift.ResourceRef{Group: "apps", Kind: "Deployment", Name: "web"})
-	if !found || failureOf(part) != drift.ImmutableField {
+	part, found = outcome.PartAbout(message, drift.ResourceRef{Group: "apps", Kind: "Deployment", Name: "web"})
+	if !found || outcome.Cause(part) != drift.ImmutableField {
 		t.Errorf("Deployment: %t %q", found, part)
 	}
-	if part, found = partAbout(message, drift.ResourceRef{Kind: "ConfigMap", Name: "web"}); found {
+	if part, found = outcome.PartAbout(message, drift.ResourceRef{Kind: "ConfigMap", Name: "web"}); found {
 		t.Errorf("a ConfigMap of the same name is not meant: %q", part)
 	}
 }
 
 func TestQuote(t *testing.T) {
-	r := &resource{situation: &situation{snapshot: &drift.Snapshot{}}, ref: drift.ResourceRef{Kind: "Secret", Name: "db"}}
+	r := &state.Resource{Application: &state.Application{Snapshot: &drift.Snapshot{}}, Ref: drift.ResourceRef{Kind: "Secret", Name: "db"}}
 	for _, message := range []string{
 		`Secret "db" is invalid: data: Invalid value: "hunter2"`,
 		"cannot patch: Object: &{map[\"data\":map[\"password\":\"hunter2\"]]}",
 		`for: {"apiVersion":"v1","data":{"password":"hunter2"}}`,
 		"line\nhunter2",
 	} {
-		if said := r.quote(message); strings.Contains(said, "hunter2") {
+		if said := r.Quote(message); strings.Contains(said, "hunter2") {
 			t.Errorf("a Secret's value is quoted: %s", said)
 		}
 	}
-	if said := r.situation.quote(strings.Repeat("é", 4000)); len(said) > maxQuote+3 {
+	if said := r.Application.Quote(strings.Repeat("é", 4000)); len(said) > state.MaxQuote+3 {
 		t.Errorf("a message of %d bytes is quoted", len(said))
 	}
 }

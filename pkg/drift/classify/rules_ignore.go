@@ -9,9 +9,12 @@ import (
 	patterns "github.com/argoproj/argo-cd/v2/util/glob"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
@@ -19,30 +22,30 @@ import (
 // hiddenByRules finds what ignoreDifferences hide. Without RespectIgnoreDifferences a
 // sync still writes Git's value over it; with it, a change in Git under the rule is
 // never applied.
-func hiddenByRules(r *resource) []claim {
-	if r.target == nil || r.live == nil || r.situation.incomparable {
+func hiddenByRules(r *state.Resource) []rule.Answer {
+	if r.Target == nil || r.Live == nil || r.Application.Incomparable {
 		return nil
 	}
-	respected := r.situation.respects()
-	var claims []claim
-	for _, d := range r.hiddenDifferences() {
-		if d.InLive && !d.InTarget && !d.InGit && r.isDefault(d.Steps, d.Live) {
+	respected := r.Application.Respects()
+	var claims []rule.Answer
+	for _, d := range compare.HiddenDifferences(r) {
+		if d.InLive && !d.InTarget && !d.InGit && r.IsDefault(d.Steps, d.Live) {
 			continue // the API server fills it in again, whatever a sync writes
 		}
 		hidden := []drift.Field{{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive}}
-		w := r.writersOf(d)
-		if owner, found := owners.Newest(w.all); found {
+		w := r.WritersOf(d)
+		if owner, found := owners.Newest(w.All); found {
 			hidden[0].Owner = &owner
 		}
 		if !respected {
-			claims = append(claims, claim{
-				mechanism: drift.IgnoreWithoutRespect, confidence: drift.Certain, sync: drift.OverwritesLive, hidden: hidden, loss: []string{r.lost(d)},
-				evidence: []string{fmt.Sprintf("an ignoreDifferences rule hides %s, but the Application lacks %s, so the next sync writes Git's value", d.Pointer, mark.RespectOption)},
+			claims = append(claims, rule.Answer{
+				Mechanism: drift.IgnoreWithoutRespect, Confidence: drift.Certain, Sync: drift.OverwritesLive, Hidden: hidden, Loss: []string{rule.Lost(r, d)},
+				Evidence: []string{fmt.Sprintf("an ignoreDifferences rule hides %s, but the Application lacks %s, so the next sync writes Git's value", d.Pointer, mark.RespectOption)},
 			})
 			continue
 		}
-		if c, ok := r.blockedChange(d); ok {
-			c.hidden = hidden
+		if c, ok := blockedChange(r, d); ok {
+			c.Hidden = hidden
 			claims = append(claims, c)
 		}
 	}
@@ -52,140 +55,47 @@ func hiddenByRules(r *resource) []claim {
 // blockedChange: Git's value changed, and the rule keeps it from being applied.
 // Evidence: it is not the one that was applied last, or it is applied nowhere yet
 // although the field is Git's alone.
-func (r *resource) blockedChange(d *diff.Difference) (claim, bool) {
-	w := r.writersOf(d)
-	changed := r.lastApplied != nil && d.InGit != d.InApplied || r.lastApplied != nil && d.InGit && !value.Equal(d.Git, d.Applied)
-	if r.lastApplied == nil || !changed {
-		changed = d.InGit && (w.argo || !d.InLive && w.role == owners.Nobody)
+func blockedChange(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	changed := r.LastApplied != nil && d.InGit != d.InApplied || r.LastApplied != nil && d.InGit && !value.Equal(d.Git, d.Applied)
+	if r.LastApplied == nil || !changed {
+		changed = d.InGit && (w.Argo || !d.InLive && w.Role == owners.Nobody)
 	}
-	if w.role == owners.Controller && !w.argo || w.role == owners.Person || !changed {
-		return claim{}, false
+	if w.Role == owners.Controller && !w.Argo || w.Role == owners.Person || !changed {
+		return rule.Answer{}, false
 	}
-	return claim{
-		mechanism: drift.RespectIgnoreBlocksChange, confidence: drift.Likely, sync: drift.Noop,
-		evidence: []string{fmt.Sprintf("Git wants %s at %s; an ignoreDifferences rule with %s keeps it from being applied, and the Application looks Synced", r.show(d.Pointer, d.Target, d.InTarget), d.Pointer, mark.RespectOption)},
+	return rule.Answer{
+		Mechanism: drift.RespectIgnoreBlocksChange, Confidence: drift.Likely, Sync: drift.Noop,
+		Evidence: []string{fmt.Sprintf("Git wants %s at %s; an ignoreDifferences rule with %s keeps it from being applied, and the Application looks Synced", r.Show(d.Pointer, d.Target, d.InTarget), d.Pointer, mark.RespectOption)},
 	}, true
-}
-
-func (s *situation) respects() bool {
-	policy := s.app.Spec.SyncPolicy
-	return policy != nil && policy.SyncOptions.HasOption(mark.RespectOption)
-}
-
-// hiddenDifferences are those that show only without the rules that somebody set.
-// Where the API server's prediction is given, it was made under the rules, so the
-// nearest comparison that needs no prediction takes its place.
-func (r *resource) hiddenDifferences() []*diff.Difference {
-	if !slices.ContainsFunc(r.situation.app.Spec.IgnoreDifferences, func(rule v1alpha1.ResourceIgnoreDifferences) bool { return r.meets(rule) }) && !r.overridden() {
-		return nil
-	}
-	strategy, under := r.strategy, r.differences
-	if r.given.PredictedLive != nil {
-		strategy = drift.Legacy
-		if r.syncsServerSide() {
-			strategy = drift.StructuredMerge
-		}
-		ruled := r.again(strategy, r.situation.rules())
-		if ruled.compareError != nil {
-			return nil
-		}
-		under = append(slices.Clone(under), ruled.differences...)
-	}
-	open := r.again(strategy, rules{overrides: r.situation.plainOverrides()})
-	if open.compareError != nil {
-		return nil
-	}
-	shown, folded := fieldpath.NewSet(), fieldpath.NewSet()
-	for _, d := range under {
-		shown.Insert(d.Pointer)
-		if d.Folded {
-			folded.Insert(d.Pointer)
-		}
-	}
-	open.differences = slices.DeleteFunc(open.differences, func(d *diff.Difference) bool { return shown.Has(d.Pointer) || folded.Covers(d.Pointer) })
-	open.prepare()
-	if r.lastApplied == nil {
-		r.lastApplied = open.lastApplied
-	}
-	return open.differences
-}
-
-// again compares the resource once more under other rules, without regard to a
-// given prediction.
-func (r *resource) again(strategy drift.Strategy, with rules) *resource {
-	again := &resource{situation: r.situation, unfit: r.unfit, given: &drift.Resource{}, ref: r.ref, target: r.target, live: r.live, strategy: strategy}
-	again.compareAlone(again.target, strategy, with)
-	return again
-}
-
-// meets reports whether a rule is for the resource.
-func (r *resource) meets(rule v1alpha1.ResourceIgnoreDifferences) bool {
-	return patterns.Match(rule.Group, r.ref.Group) && patterns.Match(rule.Kind, r.ref.Kind) &&
-		(rule.Name == "" || rule.Name == r.ref.Name) && (rule.Namespace == "" || rule.Namespace == r.ref.Namespace)
-}
-
-// overridden reports whether argocd-cm ignores fields of the kind.
-func (r *resource) overridden() bool {
-	for name, override := range r.situation.overrides {
-		group, kind, _ := strings.Cut(name, "/")
-		if kind == "" {
-			group, kind = "", group
-		}
-		ignores := override.IgnoreDifferences
-		if patterns.Match(group, r.ref.Group) && patterns.Match(kind, r.ref.Kind) &&
-			(slices.ContainsFunc(ignores.JSONPointers, func(p string) bool { return !slices.Contains(standardPointers, p) }) ||
-				len(ignores.JQPathExpressions)+len(ignores.ManagedFieldsManagers) > 0) {
-			return true
-		}
-	}
-	return false
-}
-
-// standardPointers are what Argo CD itself ignores.
-var standardPointers = []string{statusPointer, "/spec/preserveUnknownFields"}
-
-// plainOverrides are the overrides without what somebody chose to ignore.
-func (s *situation) plainOverrides() map[string]v1alpha1.ResourceOverride {
-	left := make(map[string]v1alpha1.ResourceOverride, len(s.overrides))
-	for name, override := range s.overrides {
-		var standard []string
-		for _, pointer := range override.IgnoreDifferences.JSONPointers {
-			if slices.Contains(standardPointers, pointer) {
-				standard = append(standard, pointer)
-			}
-		}
-		override.IgnoreDifferences = v1alpha1.OverrideIgnoreDiff{JSONPointers: standard}
-		left[name] = override
-	}
-	return left
 }
 
 // reviseDeadRules gives to ignore-rule-dead the differences that a rule of the
 // Application was meant for and misses. The effect of a sync stays that of what lies
 // underneath.
-func (r *resource) reviseDeadRules(claims []claim) []claim {
-	if len(claims) == 0 || len(r.situation.app.Spec.IgnoreDifferences) == 0 {
+func reviseDeadRules(r *state.Resource, claims []rule.Answer) []rule.Answer {
+	if len(claims) == 0 || len(r.Application.Object.Spec.IgnoreDifferences) == 0 {
 		return claims
 	}
-	if !r.askable(claims) {
+	if !askable(r, claims) {
 		return claims
 	}
-	var revised []claim
+	var revised []rule.Answer
 	for _, c := range claims {
 		rest := c
-		rest.differences = nil
-		for _, d := range c.differences {
-			why, dead := r.deadRule(d)
+		rest.Differences = nil
+		for _, d := range c.Differences {
+			why, dead := deadRule(r, d)
 			if !dead {
-				rest.differences = append(rest.differences, d)
+				rest.Differences = append(rest.Differences, d)
 				continue
 			}
-			revised = append(revised, claim{
-				mechanism: drift.IgnoreRuleDead, differences: []*diff.Difference{d}, confidence: drift.Likely, sync: c.sync, loss: c.loss,
-				evidence: append([]string{why, "without the rule this would be " + string(c.mechanism)}, c.evidence...),
+			revised = append(revised, rule.Answer{
+				Mechanism: drift.IgnoreRuleDead, Differences: []*diff.Difference{d}, Confidence: drift.Likely, Sync: c.Sync, Loss: c.Loss,
+				Evidence: append([]string{why, "without the rule this would be " + string(c.Mechanism)}, c.Evidence...),
 			})
 		}
-		if len(rest.differences) > 0 || len(c.differences) == 0 {
+		if len(rest.Differences) > 0 || len(c.Differences) == 0 {
 			revised = append(revised, rest)
 		}
 	}
@@ -197,42 +107,42 @@ func (r *resource) reviseDeadRules(claims []claim) []claim {
 const maxAims = 10_000_000
 
 // askable reports whether every difference can be held against every rule.
-func (r *resource) askable(claims []claim) bool {
+func askable(r *state.Resource, claims []rule.Answer) bool {
 	entries, differing := 0, 0
-	for _, rule := range r.situation.app.Spec.IgnoreDifferences {
+	for _, rule := range r.Application.Object.Spec.IgnoreDifferences {
 		entries += 1 + len(rule.JSONPointers) + len(rule.JQPathExpressions)
 	}
 	for _, c := range claims {
-		differing += len(c.differences)
+		differing += len(c.Differences)
 	}
 	return differing <= maxAims/max(1, entries)
 }
 
 // deadRule returns why a rule that was meant for the difference misses it.
-func (r *resource) deadRule(d *diff.Difference) (string, bool) {
-	for _, rule := range r.situation.app.Spec.IgnoreDifferences {
-		if r.situation.ctx.Err() != nil {
+func deadRule(r *state.Resource, d *diff.Difference) (string, bool) {
+	for _, rule := range r.Application.Object.Spec.IgnoreDifferences {
+		if r.Application.Ctx.Err() != nil {
 			break
 		}
-		if !patterns.Match(rule.Kind, r.ref.Kind) && !strings.EqualFold(rule.Kind, r.ref.Kind) {
+		if !patterns.Match(rule.Kind, r.Ref.Kind) && !strings.EqualFold(rule.Kind, r.Ref.Kind) {
 			continue
 		}
-		aims, why := r.aims(rule, d)
+		aims, why := aims(r, rule, d)
 		if !aims {
 			continue
 		}
 		switch {
-		case !patterns.Match(rule.Kind, r.ref.Kind):
-			return fmt.Sprintf("an ignoreDifferences rule has the kind %q; it is spelt %q", rule.Kind, r.ref.Kind), true
-		case !patterns.Match(rule.Group, r.ref.Group):
-			return fmt.Sprintf("an ignoreDifferences rule for %s has the group %q; the kind's is %q", rule.Kind, rule.Group, r.ref.Group), true
-		case rule.Name != "" && rule.Name != r.ref.Name:
-			if r.situation.has(rule.Kind, rule.Name) {
+		case !patterns.Match(rule.Kind, r.Ref.Kind):
+			return fmt.Sprintf("an ignoreDifferences rule has the kind %q; it is spelt %q", rule.Kind, r.Ref.Kind), true
+		case !patterns.Match(rule.Group, r.Ref.Group):
+			return fmt.Sprintf("an ignoreDifferences rule for %s has the group %q; the kind's is %q", rule.Kind, rule.Group, r.Ref.Group), true
+		case rule.Name != "" && rule.Name != r.Ref.Name:
+			if has(r.Application, rule.Kind, rule.Name) {
 				continue
 			}
-			return fmt.Sprintf("an ignoreDifferences rule for %s names %q, which no resource is called; this one is %q", rule.Kind, rule.Name, r.ref.Name), true
-		case rule.Namespace != "" && rule.Namespace != r.ref.Namespace:
-			return fmt.Sprintf("an ignoreDifferences rule for %s has the namespace %q; the resource is in %q", rule.Kind, rule.Namespace, r.ref.Namespace), true
+			return fmt.Sprintf("an ignoreDifferences rule for %s names %q, which no resource is called; this one is %q", rule.Kind, rule.Name, r.Ref.Name), true
+		case rule.Namespace != "" && rule.Namespace != r.Ref.Namespace:
+			return fmt.Sprintf("an ignoreDifferences rule for %s has the namespace %q; the resource is in %q", rule.Kind, rule.Namespace, r.Ref.Namespace), true
 		case why != "":
 			return why, true
 		}
@@ -241,13 +151,13 @@ func (r *resource) deadRule(d *diff.Difference) (string, bool) {
 }
 
 // has reports whether a resource of the Application has the kind and name.
-func (s *situation) has(kind, name string) bool {
-	return slices.ContainsFunc(s.resources, func(r *resource) bool { return r.ref.Kind == kind && r.ref.Name == name })
+func has(s *state.Application, kind, name string) bool {
+	return slices.ContainsFunc(s.Resources, func(r *state.Resource) bool { return r.Ref.Kind == kind && r.Ref.Name == name })
 }
 
 // aims reports whether a rule was meant for the difference, and what is wrong with
 // its path, if anything is.
-func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *diff.Difference) (aims bool, why string) {
+func aims(r *state.Resource, rule v1alpha1.ResourceIgnoreDifferences, d *diff.Difference) (aims bool, why string) {
 	plain := "/" + strings.Join(d.Steps, "/")
 	for _, pointer := range rule.JSONPointers {
 		if aims, why := aimsAt(pointer, plain, d); aims {
@@ -255,14 +165,14 @@ func (r *resource) aims(rule v1alpha1.ResourceIgnoreDifferences, d *diff.Differe
 		}
 	}
 	for _, path := range rule.JQPathExpressions {
-		if aims, why := r.aimsByJQ(path, d); aims {
+		if aims, why := aimsByJQ(r, path, d); aims {
 			return true, why
 		}
 	}
 	if len(rule.ManagedFieldsManagers) == 0 || len(rule.JSONPointers)+len(rule.JQPathExpressions) > 0 {
 		return false, ""
 	}
-	known := slices.ContainsFunc(r.ownership().Entries, func(owner drift.Owner) bool { return slices.Contains(rule.ManagedFieldsManagers, owner.Manager) })
+	known := slices.ContainsFunc(r.Ownership().Entries, func(owner drift.Owner) bool { return slices.Contains(rule.ManagedFieldsManagers, owner.Manager) })
 	if known {
 		return false, ""
 	}

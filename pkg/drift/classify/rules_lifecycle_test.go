@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 func TestTracking(t *testing.T) {
@@ -82,9 +84,9 @@ func TestOurs(t *testing.T) {
 		"another team's same named": {"argocd", "argocd", "team_web", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &situation{}
-			s.app = application(row.namespace, row.controller)
-			if got := s.ours(row.app); got != row.want {
+			s := &state.Application{}
+			s.Object = applicationNamed(row.namespace, row.controller)
+			if got := s.Ours(row.app); got != row.want {
 				t.Errorf("ours %t, want %t", got, row.want)
 			}
 		})
@@ -97,13 +99,13 @@ func FuzzTrackingID(f *testing.F) {
 	f.Add("a:b/c:d")
 	f.Add("::/:/")
 	f.Fuzz(func(t *testing.T, id string) {
-		if read, found := parseTrackingID(id); found && read.app == "" {
+		if read, found := state.ParseTrackingID(id); found && read.App == "" {
 			t.Errorf("%q names no Application", id)
 		}
 	})
 }
 
-func application(namespace, controller string) *v1alpha1.Application {
+func applicationNamed(namespace, controller string) *v1alpha1.Application {
 	app := &v1alpha1.Application{}
 	app.Name, app.Namespace, app.Status.ControllerNamespace = "web", namespace, controller
 	return app

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 func TestGitOnly(t *testing.T) {
@@ -127,8 +128,8 @@ func TestPruneEffect(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			snapshot := &drift.Snapshot{Application: read(t, "{metadata: {name: web}, spec: {syncPolicy: "+row.policy+"}}")}
-			s := &situation{snapshot: snapshot}
-			if effect, _ := s.pruneEffect(); effect != row.want {
+			s := &state.Application{Snapshot: snapshot}
+			if effect, _ := s.PruneEffect(); effect != row.want {
 				t.Errorf("effect %s, want %s", effect, row.want)
 			}
 		})

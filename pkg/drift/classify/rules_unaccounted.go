@@ -6,6 +6,8 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 )
 
@@ -19,45 +21,45 @@ var outdated = []drift.Mechanism{
 
 // unaccounted are findings about the resources that Argo CD flags, or that cannot be
 // compared, and about which no rule has said a word. None of them is in sync.
-func (s *situation) unaccounted(findings []drift.Finding) []drift.Finding {
+func unaccounted(s *state.Application, findings []drift.Finding) []drift.Finding {
 	about := map[drift.Key]bool{}
-	explained := s.incomparable
+	explained := s.Incomparable
 	for i := range findings {
 		about[drift.KeyOf(findings[i].Resource)] = true
 		explained = explained || slices.Contains(outdated, findings[i].Mechanism)
 	}
 	var added []drift.Finding
-	for _, r := range s.resources {
-		if s.ctx.Err() != nil {
+	for _, r := range s.Resources {
+		if s.Ctx.Err() != nil {
 			break
 		}
-		if r.given.Hook || r.target == nil || r.live == nil || about[drift.KeyOf(r.ref)] {
+		if r.Given.Hook || r.Target == nil || r.Live == nil || about[drift.KeyOf(r.Ref)] {
 			continue
 		}
-		if why := r.unaccounted(explained); why != "" {
-			about[drift.KeyOf(r.ref)] = true
-			added = append(added, s.finding(r, &claim{
-				mechanism: drift.Unexplained, confidence: drift.Possible, sync: drift.OverwritesLive, evidence: []string{why},
-				summary: "Argo CD flags the resource, and nothing that can be seen here differs.",
+		if why := whyUnaccounted(r, explained); why != "" {
+			about[drift.KeyOf(r.Ref)] = true
+			added = append(added, finding(s, r, &rule.Answer{
+				Mechanism: drift.Unexplained, Confidence: drift.Possible, Sync: drift.OverwritesLive, Evidence: []string{why},
+				Summary: "Argo CD flags the resource, and nothing that can be seen here differs.",
 			}))
 		}
 	}
 	return added
 }
 
-// unaccounted says why a resource without any difference is not in sync, or "".
+// whyUnaccounted says why a resource without any difference is not in sync, or "".
 // explained tells that a finding about the Application says why its status is wrong.
-func (r *resource) unaccounted(explained bool) string {
+func whyUnaccounted(r *state.Resource, explained bool) string {
 	switch {
-	case len(r.differences) > 0:
+	case len(r.Differences) > 0:
 		return ""
-	case r.modified && r.compareError == nil:
+	case r.Modified && r.CompareError == nil:
 		return "Argo CD's comparison finds that the two sides differ, but no field of theirs does"
 	case explained:
 		return ""
-	case r.compareError != nil:
-		return "it cannot be compared: " + r.quote(r.compareError.Error())
-	case r.saidOutOfSync() && !r.ofHook():
+	case r.CompareError != nil:
+		return "it cannot be compared: " + r.Quote(r.CompareError.Error())
+	case r.SaidOutOfSync() && !r.OfHook():
 		return "Argo CD lists it as OutOfSync, but in the snapshot nothing of it differs"
 	}
 	return ""
@@ -65,19 +67,19 @@ func (r *resource) unaccounted(explained bool) string {
 
 // unseen is the claim for an Application that Argo CD calls OutOfSync, and of which
 // the snapshot shows nothing that is.
-func unseen(s *situation) claim {
-	c := claim{mechanism: drift.Unexplained, confidence: drift.Possible, sync: drift.OverwritesLive, summary: "Argo CD calls the Application OutOfSync, and the snapshot does not show why."}
-	c.evidence = []string{"Argo CD's status says OutOfSync, but nothing in the snapshot differs"}
-	if listed := s.listedOutOfSync(); len(listed) > 0 {
-		c.evidence = append(c.evidence, "it lists as OutOfSync: "+words.Some(listed))
+func unseen(s *state.Application) rule.Answer {
+	c := rule.Answer{Mechanism: drift.Unexplained, Confidence: drift.Possible, Sync: drift.OverwritesLive, Summary: "Argo CD calls the Application OutOfSync, and the snapshot does not show why."}
+	c.Evidence = []string{"Argo CD's status says OutOfSync, but nothing in the snapshot differs"}
+	if listed := listedOutOfSync(s); len(listed) > 0 {
+		c.Evidence = append(c.Evidence, "it lists as OutOfSync: "+words.Some(listed))
 	}
 	return c
 }
 
 // listedOutOfSync are the resources that the status lists as OutOfSync.
-func (s *situation) listedOutOfSync() []string {
+func listedOutOfSync(s *state.Application) []string {
 	var names []string
-	for _, listed := range s.app.Status.Resources {
+	for _, listed := range s.Object.Status.Resources {
 		if listed.Status == v1alpha1.SyncStatusCodeOutOfSync {
 			names = append(names, drift.ResourceRef{Kind: listed.Kind, Namespace: listed.Namespace, Name: listed.Name}.Words())
 		}

@@ -11,9 +11,13 @@ import (
 	netutils "k8s.io/utils/net"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -21,49 +25,49 @@ import (
 // lastAppliedInGit: Git holds what the API server or kubectl alone should write,
 // because the manifest was exported from a cluster. Evidence: Git itself declares
 // the field.
-func lastAppliedInGit(r *resource, d *diff.Difference) (claim, bool) {
+func lastAppliedInGit(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	if !d.InGit || len(d.Steps) < 2 || d.Steps[0] != "metadata" {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
 	exported := []string{"creationTimestamp", "uid", "resourceVersion", "generation", "selfLink", "managedFields", "deletionTimestamp"}
 	lastApplied := d.Steps[1] == "annotations" && len(d.Steps) == 3 && d.Steps[2] == mark.LastApplied
-	if !lastApplied && (!slices.Contains(exported, d.Steps[1]) || object.Annotation(r.target, mark.LastApplied) == "") {
-		return claim{}, false
+	if !lastApplied && (!slices.Contains(exported, d.Steps[1]) || object.Annotation(r.Target, mark.LastApplied) == "") {
+		return rule.Answer{}, false
 	}
-	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.Pointer) + ", which only kubectl and the API server write: the manifest was exported from a cluster"}}, true
+	return rule.Answer{Confidence: drift.Certain, Sync: drift.Noop, Evidence: []string{"Git declares " + string(d.Pointer) + ", which only kubectl and the API server write: the manifest was exported from a cluster"}}, true
 }
 
 // statusInGit: Git declares a status, which a sync cannot write because status is
 // a subresource. Evidence: the field lies below /status and Git has it.
-func statusInGit(r *resource, d *diff.Difference) (claim, bool) {
-	if d.Steps[0] != "status" || r.statusIsPlain() {
-		return claim{}, false
+func statusInGit(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if d.Steps[0] != "status" || r.StatusIsPlain() {
+		return rule.Answer{}, false
 	}
-	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"Git declares " + string(d.Pointer) + "; a sync cannot write status, its controller does"}}, d.InGit || d.InTarget
+	return rule.Answer{Confidence: drift.Certain, Sync: drift.Noop, Evidence: []string{"Git declares " + string(d.Pointer) + "; a sync cannot write status, its controller does"}}, d.InGit || d.InTarget
 }
 
 // preserveUnknownFields: CRDs of v1 never keep spec.preserveUnknownFields: false.
 // Source: the API server drops the default of the field on writing.
-func preserveUnknownFields(r *resource, d *diff.Difference) (claim, bool) {
-	found := r.ref.Group == "apiextensions.k8s.io" && r.ref.Kind == "CustomResourceDefinition" && d.Pointer == "/spec/preserveUnknownFields"
-	return claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{"the API server drops preserveUnknownFields: false from CRDs"}}, found && !d.InLive
+func preserveUnknownFields(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	found := r.Ref.Group == "apiextensions.k8s.io" && r.Ref.Kind == "CustomResourceDefinition" && d.Pointer == "/spec/preserveUnknownFields"
+	return rule.Answer{Confidence: drift.Certain, Sync: drift.Noop, Evidence: []string{"the API server drops preserveUnknownFields: false from CRDs"}}, found && !d.InLive
 }
 
 // aggregatedClusterRole: the rules of a ClusterRole with an aggregationRule are
 // written by kube-controller-manager from the roles that it selects.
-func aggregatedClusterRole(r *resource, d *diff.Difference) (claim, bool) {
-	if r.ref.Group != "rbac.authorization.k8s.io" || r.ref.Kind != "ClusterRole" || d.Steps[0] != "rules" {
-		return claim{}, false
+func aggregatedClusterRole(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if r.Ref.Group != "rbac.authorization.k8s.io" || r.Ref.Kind != "ClusterRole" || d.Steps[0] != "rules" {
+		return rule.Answer{}, false
 	}
-	_, live := object.At(r.live, "aggregationRule")
-	_, target := object.At(r.target, "aggregationRule")
+	_, live := object.At(r.Live, "aggregationRule")
+	_, target := object.At(r.Target, "aggregationRule")
 	if !live && !target {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	c := claim{confidence: drift.Likely, sync: drift.FightsController, evidence: []string{"the ClusterRole has an aggregationRule, so kube-controller-manager fills its rules from the roles that it selects"}}
-	if w := r.writersOf(d); w.role == owners.Controller {
-		c.confidence = drift.Certain
-		c.evidence = append(c.evidence, string(d.Pointer)+" was written by "+owners.By(w.last))
+	c := rule.Answer{Confidence: drift.Likely, Sync: drift.FightsController, Evidence: []string{"the ClusterRole has an aggregationRule, so kube-controller-manager fills its rules from the roles that it selects"}}
+	if w := r.WritersOf(d); w.Role == owners.Controller {
+		c.Confidence = drift.Certain
+		c.Evidence = append(c.Evidence, string(d.Pointer)+" was written by "+owners.By(w.Last))
 	}
 	return c, true
 }
@@ -72,25 +76,25 @@ func aggregatedClusterRole(r *resource, d *diff.Difference) (claim, bool) {
 // "1"). Kubernetes' own kinds are normalised by Argo CD unless the object has an
 // unknown field; custom kinds never are. Counter-evidence: a person wrote another
 // amount (then the amounts differ), or the field is text that merely looks like one.
-func quantityFormat(r *resource, d *diff.Difference) (claim, bool) {
-	if !d.InLive || !d.InTarget || !amounts(d.Steps) || hugeExponent(value.Text(d.Live)) || hugeExponent(value.Text(d.Target)) {
-		return claim{}, false
+func quantityFormat(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if !d.InLive || !d.InTarget || !amounts(d.Steps) || compare.HugeExponent(value.Text(d.Live)) || compare.HugeExponent(value.Text(d.Target)) {
+		return rule.Answer{}, false
 	}
 	live, errLive := quantities.ParseQuantity(value.Text(d.Live))
 	target, errTarget := quantities.ParseQuantity(value.Text(d.Target))
 	if errLive != nil || errTarget != nil || live.Cmp(target) != 0 {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	found, known := r.shape()
+	found, known := r.Shape()
 	if known {
 		found, known = found.At(d.Steps)
 	}
 	typed := known && (found.Quantity() || found.IntOrString())
 	if !typed && (known && found.GoType != nil || !hasUnit(d.Live) && !hasUnit(d.Target)) {
-		return claim{}, false // 1.1 and 1.10 are two versions
+		return rule.Answer{}, false // 1.1 and 1.10 are two versions
 	}
-	return claim{confidence: drift.Certain, sync: drift.HarmlessFlap, evidence: []string{
-		string(d.Pointer) + ": " + r.show(d.Pointer, d.Target, true) + " in Git and " + r.show(d.Pointer, d.Live, true) + " live are the same quantity",
+	return rule.Answer{Confidence: drift.Certain, Sync: drift.HarmlessFlap, Evidence: []string{
+		string(d.Pointer) + ": " + r.Show(d.Pointer, d.Target, true) + " in Git and " + r.Show(d.Pointer, d.Live, true) + " live are the same quantity",
 	}}, true
 }
 
@@ -110,21 +114,21 @@ func amounts(steps []string) bool {
 // host names in another case, numbers and texts of one number, white space at the
 // end. Counter-evidence: data of ConfigMaps and Secrets, where every byte counts,
 // and a person as the last writer.
-func valueCanonicalised(r *resource, d *diff.Difference) (claim, bool) {
-	if !d.InLive || !d.InTarget || !amounts(d.Steps) || r.ref.Group == "" && (r.ref.Kind == "ConfigMap" || r.ref.Kind == "Secret") {
-		return claim{}, false
+func valueCanonicalised(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if !d.InLive || !d.InTarget || !amounts(d.Steps) || r.Ref.Group == "" && (r.Ref.Kind == "ConfigMap" || r.Ref.Kind == "Secret") {
+		return rule.Answer{}, false
 	}
 	as, same := sameMeaning(value.Text(d.Live), value.Text(d.Target))
-	w := r.writersOf(d)
+	w := r.WritersOf(d)
 	if !same {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	c := claim{confidence: drift.Certain, sync: drift.Noop, evidence: []string{
-		string(d.Pointer) + ": " + r.show(d.Pointer, d.Target, true) + " in Git and " + r.show(d.Pointer, d.Live, true) + " live are the same " + as,
+	c := rule.Answer{Confidence: drift.Certain, Sync: drift.Noop, Evidence: []string{
+		string(d.Pointer) + ": " + r.Show(d.Pointer, d.Target, true) + " in Git and " + r.Show(d.Pointer, d.Live, true) + " live are the same " + as,
 	}}
-	if w.role != owners.Nobody && !w.argo {
-		c.sync = drift.HarmlessFlap
-		c.evidence = append(c.evidence, "the live spelling was written by "+owners.By(w.last))
+	if w.Role != owners.Nobody && !w.Argo {
+		c.Sync = drift.HarmlessFlap
+		c.Evidence = append(c.Evidence, "the live spelling was written by "+owners.By(w.Last))
 	}
 	return c, true
 }
@@ -140,8 +144,8 @@ func sameMeaning(a, b string) (string, bool) {
 	if x.UnmarshalJSON([]byte(value.Canonical(a))) == nil && y.UnmarshalJSON([]byte(value.Canonical(b))) == nil && x.Duration == y.Duration {
 		return "duration", true
 	}
-	if s, errA := parseTime(a); errA == nil {
-		if t, errB := parseTime(b); errB == nil && s.Equal(&t) {
+	if s, errA := state.ParseTime(a); errA == nil {
+		if t, errB := state.ParseTime(b); errB == nil && s.Equal(&t) {
 			return "time", true
 		}
 	}
@@ -170,10 +174,10 @@ func sameMeaning(a, b string) (string, bool) {
 // listReordered: a list holds the same items on both sides in another order.
 // Evidence: the multisets of items are equal. Counter-evidence: a person or Git moved
 // an item, which somebody wants.
-func listReordered(r *resource, open []*diff.Difference) []claim {
+func listReordered(r *state.Resource, open []*diff.Difference) []rule.Answer {
 	moved := map[string][]*diff.Difference{}
 	judged := map[string]bool{}
-	wanted := map[string]bool{}
+	w := map[string]bool{}
 	for _, d := range open {
 		// The outermost list decides: its items may hold lists themselves.
 		for i := 1; i < len(d.Steps); i++ {
@@ -181,41 +185,41 @@ func listReordered(r *resource, open []*diff.Difference) []claim {
 				continue
 			}
 			held := strings.Join(d.Steps[:i], "\x00")
-			if _, known := judged[held]; !known && r.situation.ctx.Err() == nil {
+			if _, known := judged[held]; !known && r.Application.Ctx.Err() == nil {
 				judged[held] = permuted(r, d.Steps[:i])
 			}
 			if judged[held] {
 				moved[held] = append(moved[held], d)
-				wanted[held] = wanted[held] || r.wanted(d)
+				w[held] = w[held] || outcome.Wanted(r, d)
 				break
 			}
 		}
 	}
-	var claims []claim
+	var claims []rule.Answer
 	for _, held := range slices.Sorted(maps.Keys(moved)) {
 		for _, d := range moved[held] {
-			if !wanted[held] {
-				claims = append(claims, r.reordered(d))
+			if !w[held] {
+				claims = append(claims, reordered(r, d))
 			}
 		}
 	}
 	return claims
 }
 
-func (r *resource) reordered(d *diff.Difference) claim {
-	c := r.claimOf(d, drift.Certain, drift.HarmlessFlap, "the list that holds "+string(d.Pointer)+" has the same items in another order")
+func reordered(r *state.Resource, d *diff.Difference) rule.Answer {
+	c := rule.AnswerFor(r, d, drift.Certain, drift.HarmlessFlap, "the list that holds "+string(d.Pointer)+" has the same items in another order")
 	// The order of items with keys has no owner.
-	if remover, found := r.remover(); found && owners.RoleOf(r.ref.Kind, remover) == owners.Person {
-		c = r.claimOf(d, drift.Likely, drift.OverwritesLive, c.evidence[0], "after Argo CD, the object was written by "+owners.By(remover))
+	if remover, found := r.Remover(); found && owners.RoleOf(r.Ref.Kind, remover) == owners.Person {
+		c = rule.AnswerFor(r, d, drift.Likely, drift.OverwritesLive, c.Evidence[0], "after Argo CD, the object was written by "+owners.By(remover))
 	}
-	c.mechanism, c.differences = drift.ListReordered, []*diff.Difference{d}
+	c.Mechanism, c.Differences = drift.ListReordered, []*diff.Difference{d}
 	return c
 }
 
 // permuted reports whether the list at the steps holds the same items in another order.
-func permuted(r *resource, steps []string) bool {
-	live, _ := diff.Follow(r.normalized, r.normalized, steps)
-	target, _ := diff.Follow(r.predicted, r.normalized, steps)
+func permuted(r *state.Resource, steps []string) bool {
+	live, _ := diff.Follow(r.Normalized, r.Normalized, steps)
+	target, _ := diff.Follow(r.Predicted, r.Normalized, steps)
 	a, isList := live.([]any)
 	b, isListToo := target.([]any)
 	if !isList || !isListToo || len(a) != len(b) || len(a) < 2 {

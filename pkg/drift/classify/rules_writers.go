@@ -2,68 +2,56 @@ package classify
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
-// claimOf is a claim about one difference whose live value somebody wrote: what is
-// lost by a sync is named.
-func (r *resource) claimOf(d *diff.Difference, confidence drift.Confidence, sync drift.Sync, evidence ...string) claim {
-	c := claim{confidence: confidence, sync: sync, evidence: evidence}
-	if sync == drift.OverwritesLive || sync == drift.Destructive || sync == drift.FightsController {
-		if d.InLive {
-			c.loss = []string{r.lost(d)}
-		} else {
-			c.evidence = append(c.evidence, putBack(d))
-		}
-	}
-	return c
-}
-
 // written says who wrote the live value.
-func (r *resource) written(d *diff.Difference, w writers) string {
-	return fmt.Sprintf("%s is %s live, written by %s", d.Pointer, r.show(d.Pointer, d.Live, d.InLive), owners.By(w.last))
+func written(r *state.Resource, d *diff.Difference, w state.Writers) string {
+	return fmt.Sprintf("%s is %s live, written by %s", d.Pointer, r.Show(d.Pointer, d.Live, d.InLive), owners.By(w.Last))
 }
 
 // rolloutRestart: Git pins the annotation with which kubectl restarts Pods, and
 // somebody restarted since. A sync puts the old time back, which restarts again.
-func rolloutRestart(r *resource, d *diff.Difference) (claim, bool) {
+func rolloutRestart(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	if d.Steps[len(d.Steps)-1] != mark.RestartedAt && !mark.OnlyRestart(d.Live) && !mark.OnlyRestart(d.Target) {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
 	said := "Git pins " + mark.RestartedAt
 	if !d.InGit {
 		said = "Git does not have " + mark.RestartedAt + ", and a sync takes it away"
 	}
-	return r.claimOf(d, drift.Certain, drift.OverwritesLive, said, r.written(d, r.writersOf(d)), "a sync changes the Pod template and so restarts the Pods again"), true
+	return rule.AnswerFor(r, d, drift.Certain, drift.OverwritesLive, said, written(r, d, r.WritersOf(d)), "a sync changes the Pod template and so restarts the Pods again"), true
 }
 
 // manualEdit: a person changed a declared field. Evidence: the newest owner of the
 // live value is a tool of people. Counter-evidence: Argo CD owns the value too (then
 // it applied it), or a controller targets the field, which earlier rules answer for.
-func manualEdit(r *resource, d *diff.Difference) (claim, bool) {
-	w := r.writersOf(d)
-	if w.role != owners.Person || w.argo && (!d.InApplied || value.Equal(d.Applied, d.Live)) {
-		return claim{}, false
+func manualEdit(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	if !outcome.Edited(d, w) {
+		return rule.Answer{}, false
 	}
-	evidence := []string{r.written(d, w)}
+	evidence := []string{written(r, d, w)}
 	confidence := drift.Certain
-	if last := r.lastWrite(); last != "" && w.last.Time != "" && w.last.Time < last {
+	if last := r.LastWrite(); last != "" && w.Last.Time != "" && w.Last.Time < last {
 		confidence = drift.Likely
 		evidence = append(evidence, "Argo CD last wrote the object at "+last)
 	}
 	if d.InApplied {
-		evidence = append(evidence, fmt.Sprintf("Argo CD had applied %s", r.show(d.Pointer, d.Applied, true)))
+		evidence = append(evidence, fmt.Sprintf("Argo CD had applied %s", r.Show(d.Pointer, d.Applied, true)))
 	}
-	return r.claimOf(d, confidence, drift.OverwritesLive, evidence...), true
+	return rule.AnswerFor(r, d, confidence, drift.OverwritesLive, evidence...), true
 }
 
 // mergeKeyForeseen: the key of a list item (a port's number) was edited, so that a
@@ -71,24 +59,24 @@ func manualEdit(r *resource, d *diff.Difference) (claim, bool) {
 // which the API server refuses.
 // Evidence: in what Argo CD predicts, two items of a list with merge keys have one
 // name. Source: #4864, #24704.
-func mergeKeyForeseen(r *resource, open []*diff.Difference) []claim {
-	root, known := r.shape()
-	if !known || r.strategy != drift.Legacy {
+func mergeKeyForeseen(r *state.Resource, open []*diff.Difference) []rule.Answer {
+	root, known := r.Shape()
+	if !known || r.Strategy != drift.Legacy {
 		return nil
 	}
 	judged := map[fieldpath.Pointer]string{}
-	var claims []claim
+	var claims []rule.Answer
 	for _, d := range open {
 		for i := 1; i < len(d.Steps); i++ {
 			held := fieldpath.Of(d.Steps[:i]...)
 			if _, done := judged[held]; !done && value.IsIndex(d.Steps[i]) {
 				judged[held] = ""
 				if s, has := root.At(d.Steps[:i]); has && len(s.MergeKeys) > 0 && s.MergeKeys[0] != "name" {
-					judged[held] = doubledName(held, r.predicted)
+					judged[held] = doubledName(held, r.Predicted)
 				}
 			}
 			if name := judged[held]; name != "" {
-				claims = append(claims, r.mergeKeyClaim(d, held, name))
+				claims = append(claims, mergeKeyClaim(d, held, name))
 				break
 			}
 		}
@@ -96,8 +84,8 @@ func mergeKeyForeseen(r *resource, open []*diff.Difference) []claim {
 	return claims
 }
 
-func (r *resource) mergeKeyClaim(d *diff.Difference, held fieldpath.Pointer, name string) claim {
-	return claim{mechanism: drift.MergeKeyConflict, differences: []*diff.Difference{d}, confidence: drift.Likely, sync: drift.WillFail, evidence: []string{
+func mergeKeyClaim(d *diff.Difference, held fieldpath.Pointer, name string) rule.Answer {
+	return rule.Answer{Mechanism: drift.MergeKeyConflict, Differences: []*diff.Difference{d}, Confidence: drift.Likely, Sync: drift.WillFail, Evidence: []string{
 		fmt.Sprintf("a merge by key would leave two items called %q in %s, which the API server refuses", name, held),
 	}}
 }
@@ -120,96 +108,72 @@ func doubledName(held fieldpath.Pointer, document object.Object) string {
 // removedByHand: a declared field was applied and is gone, the schema knows it, and
 // neither a webhook nor a controller is known to remove it. Removing a field leaves
 // no trace in managedFields, so the worst is assumed.
-func removedByHand(r *resource, d *diff.Difference) (claim, bool) {
-	if d.InLive && r.hasOwners() || !d.InGit || r.renderedAnew(d) {
-		return claim{}, false
+func removedByHand(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if d.InLive && r.HasOwners() || !d.InGit || outcome.RenderedAnew(r, d) {
+		return rule.Answer{}, false
 	}
 	if !d.InLive && d.InApplied && !value.Equal(d.Applied, d.Git) {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	evidence := []string{fmt.Sprintf("%s is declared in Git and %s, and managedFields do not say who changed it", d.Pointer, r.isLive(d))}
+	evidence := []string{fmt.Sprintf("%s is declared in Git and %s, and managedFields do not say who changed it", d.Pointer, r.IsLive(d))}
 	if d.InApplied {
 		evidence = append(evidence, "it was applied before")
 	}
 	confidence := drift.Possible
-	if remover, found := r.remover(); found && !d.InLive {
+	if remover, found := r.Remover(); found && !d.InLive {
 		evidence = append(evidence, "after Argo CD, the object was written by "+owners.By(remover))
 		confidence = drift.Likely
 	}
-	return r.claimOf(d, confidence, drift.OverwritesLive, evidence...), true
+	return rule.AnswerFor(r, d, confidence, drift.OverwritesLive, evidence...), true
 }
 
 // removedByController: a declared field was applied and is gone, and a controller
 // was the last to write the object.
-func removedByController(r *resource, d *diff.Difference) (claim, bool) {
-	remover, found := r.remover()
-	if d.InLive || !d.InGit || !found || owners.RoleOf(r.ref.Kind, remover) != owners.Controller || r.lastApplied != nil && (!d.InApplied || !value.Equal(d.Applied, d.Git)) ||
-		r.lastApplied == nil && r.situation.rendering() != sameSource {
-		return claim{}, false
+func removedByController(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	remover, found := r.Remover()
+	if d.InLive || !d.InGit || !found || owners.RoleOf(r.Ref.Kind, remover) != owners.Controller || r.LastApplied != nil && (!d.InApplied || !value.Equal(d.Applied, d.Git)) ||
+		r.LastApplied == nil && outcome.Rendering(r.Application) != outcome.SameSource {
+		return rule.Answer{}, false
 	}
-	return r.claimOf(d, drift.Likely, drift.FightsController, fmt.Sprintf("%s was applied and is gone; after Argo CD, the object was written by %s", d.Pointer, owners.By(remover))), true
-}
-
-// remover is who wrote the object itself after Argo CD last did. Taking a field away
-// leaves no other trace in managedFields.
-func (r *resource) remover() (drift.Owner, bool) {
-	last := r.lastWrite()
-	var later []drift.Owner
-	for _, owner := range r.ownership().Entries {
-		if role := owners.RoleOf(r.ref.Kind, owner); role != owners.Argo && role != owners.Nobody && owner.Subresource == "" && owner.Time != "" && owner.Time >= last && r.writesSpec(owner) {
-			later = append(later, owner)
-		}
-	}
-	return owners.Newest(later)
-}
-
-// writesSpec reports whether an entry owns more of the object than its status.
-func (r *resource) writesSpec(owner drift.Owner) bool {
-	i := slices.Index(r.ownership().Entries, owner)
-	for name := range r.live {
-		if set := r.ownership().Exact[fieldpath.Of(name)] | r.ownership().Within[fieldpath.Of(name)]; name != "status" && set&(1<<i) != 0 {
-			return true
-		}
-	}
-	return false
+	return rule.AnswerFor(r, d, drift.Likely, drift.FightsController, fmt.Sprintf("%s was applied and is gone; after Argo CD, the object was written by %s", d.Pointer, owners.By(remover))), true
 }
 
 // foreignTakeover: another manifest of the object was applied over Argo CD's: the
 // last-applied-configuration is not the one that Argo CD wrote, because it lacks
 // Argo CD's tracking although Argo CD has written the object before. All that differs
 // from it belongs to the takeover, the lost tracking too.
-func foreignTakeover(r *resource, open []*diff.Difference) []claim {
-	applied := r.lastApplied
-	if applied == nil || r.lastWrite() == "" || r.tracked(applied) || !r.tracked(r.target) {
+func foreignTakeover(r *state.Resource, open []*diff.Difference) []rule.Answer {
+	applied := r.LastApplied
+	if applied == nil || r.LastWrite() == "" || r.Tracked(applied) || !r.Tracked(r.Target) {
 		return nil
 	}
-	owner, found := r.foreigner()
+	owner, found := foreigner(r)
 	if !found {
 		return nil
 	}
-	var claims []claim
+	var claims []rule.Answer
 	for _, d := range open {
-		w := r.writersOf(d)
-		tracking := d.Pointer == mark.TrackingPointer || d.Pointer == r.trackingLabel()
-		if !tracking && d.InLive && w.role != owners.Applier && !d.InApplied {
+		w := r.WritersOf(d)
+		tracking := d.Pointer == mark.TrackingPointer || d.Pointer == r.TrackingLabel()
+		if !tracking && d.InLive && w.Role != owners.Applier && !d.InApplied {
 			continue
 		}
-		c := r.claimOf(d, drift.Certain, drift.OverwritesLive,
+		c := rule.AnswerFor(r, d, drift.Certain, drift.OverwritesLive,
 			"the last-applied-configuration is not Argo CD's: it lacks the tracking, and "+owners.By(owner)+" wrote it")
 		if tracking {
-			c.loss = nil
+			c.Loss = nil
 		}
-		c.mechanism, c.differences = drift.ForeignApply, []*diff.Difference{d}
+		c.Mechanism, c.Differences = drift.ForeignApply, []*diff.Difference{d}
 		claims = append(claims, c)
 	}
 	return claims
 }
 
 // foreigner is the newest applier of whole manifests other than Argo CD.
-func (r *resource) foreigner() (drift.Owner, bool) {
+func foreigner(r *state.Resource) (drift.Owner, bool) {
 	var found []drift.Owner
-	for _, owner := range r.ownership().Entries {
-		if owners.RoleOf(r.ref.Kind, owner) == owners.Applier && owner.Subresource == "" {
+	for _, owner := range r.Ownership().Entries {
+		if owners.RoleOf(r.Ref.Kind, owner) == owners.Applier && owner.Subresource == "" {
 			found = append(found, owner)
 		}
 	}
@@ -218,31 +182,31 @@ func (r *resource) foreigner() (drift.Owner, bool) {
 
 // foreignApply: a declared field was written by something that applies manifests
 // from elsewhere (kubectl apply, Helm, Terraform, Flux).
-func foreignApply(r *resource, d *diff.Difference) (claim, bool) {
-	w := r.writersOf(d)
-	if w.role != owners.Applier || w.argo {
-		return claim{}, false
+func foreignApply(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	if w.Role != owners.Applier || w.Argo {
+		return rule.Answer{}, false
 	}
-	return r.claimOf(d, drift.Certain, drift.OverwritesLive, r.written(d, w), w.last.Manager+" applies whole manifests, so a second source has the object"), true
+	return rule.AnswerFor(r, d, drift.Certain, drift.OverwritesLive, written(r, d, w), w.Last.Manager+" applies whole manifests, so a second source has the object"), true
 }
 
 // applicationSpecEdit: the spec of an Application that Git declares was changed in
 // the UI, by the CLI (both through argocd-server) or by the image updater.
-func applicationSpecEdit(r *resource, d *diff.Difference) (claim, bool) {
-	if r.ref.Group != "argoproj.io" || r.ref.Kind != "Application" || d.Steps[0] == "status" {
-		return claim{}, false
+func applicationSpecEdit(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if r.Ref.Group != "argoproj.io" || r.Ref.Kind != "Application" || d.Steps[0] == "status" {
+		return rule.Answer{}, false
 	}
-	w := r.writersOf(d)
-	if remover, found := r.remover(); !d.InLive && found {
-		w = writers{last: remover, role: owners.RoleOf(r.ref.Kind, remover)}
+	w := r.WritersOf(d)
+	if remover, found := r.Remover(); !d.InLive && found {
+		w = state.Writers{Last: remover, Role: owners.RoleOf(r.Ref.Kind, remover)}
 	}
 	switch {
-	case w.argo || w.role == owners.Nobody:
-		return claim{}, false
-	case strings.Contains(w.last.Manager, "image-updater"):
-		return r.claimOf(d, drift.Certain, drift.FightsController, r.written(d, w)), true
-	case strings.HasPrefix(w.last.Manager, "argocd-server"):
-		return r.claimOf(d, drift.Certain, drift.OverwritesLive, r.written(d, w), "argocd-server writes what people do in the UI and with the CLI"), true
+	case w.Argo || w.Role == owners.Nobody:
+		return rule.Answer{}, false
+	case strings.Contains(w.Last.Manager, "image-updater"):
+		return rule.AnswerFor(r, d, drift.Certain, drift.FightsController, written(r, d, w)), true
+	case strings.HasPrefix(w.Last.Manager, "argocd-server"):
+		return rule.AnswerFor(r, d, drift.Certain, drift.OverwritesLive, written(r, d, w), "argocd-server writes what people do in the UI and with the CLI"), true
 	}
-	return claim{}, false
+	return rule.Answer{}, false
 }

@@ -8,71 +8,72 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
-	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // runtimePopulated: a controller fills a value of a ConfigMap or Secret that Git pins
 // empty or at its start value. A sync blanks it.
-func runtimePopulated(r *resource, d *diff.Difference) (claim, bool) {
-	if r.ref.Group != "" || r.ref.Kind != "Secret" && r.ref.Kind != "ConfigMap" {
-		return claim{}, false
+func runtimePopulated(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	if r.Ref.Group != "" || r.Ref.Kind != "Secret" && r.Ref.Kind != "ConfigMap" {
+		return rule.Answer{}, false
 	}
 	if d.Steps[0] != "data" && d.Steps[0] != "binaryData" && d.Steps[0] != "stringData" {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	w := r.writersOf(d)
-	if w.role != owners.Controller || w.argo {
-		return claim{}, false
+	w := r.WritersOf(d)
+	if w.Role != owners.Controller || w.Argo {
+		return rule.Answer{}, false
 	}
 	sync := drift.OverwritesLive
-	if r.ref.Kind == "Secret" || value.IsEmpty(d.Target) || !d.InTarget {
+	if r.Ref.Kind == "Secret" || value.IsEmpty(d.Target) || !d.InTarget {
 		sync = drift.Destructive
 	}
-	return r.claimOf(d, drift.Certain, sync, r.written(d, w), "a sync puts Git's value back over what was filled in at run time"), true
+	return rule.AnswerFor(r, d, drift.Certain, sync, written(r, d, w), "a sync puts Git's value back over what was filled in at run time"), true
 }
 
 // operatorWriteback: a controller rewrote a declared field with another meaning.
 // Evidence: the newest owner of the live value is neither Argo CD, nor a tool of
 // people, nor something that applies manifests.
-func operatorWriteback(r *resource, d *diff.Difference) (claim, bool) {
-	w := r.writersOf(d)
-	if w.role != owners.Controller || w.argo && value.Equal(d.Applied, d.Live) {
-		return claim{}, false
+func operatorWriteback(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	if w.Role != owners.Controller || w.Argo && value.Equal(d.Applied, d.Live) {
+		return rule.Answer{}, false
 	}
 	confidence := drift.Certain
-	if w.argo {
+	if w.Argo {
 		confidence = drift.Likely
 	}
-	return r.claimOf(d, confidence, drift.FightsController, r.written(d, w)), true
+	return rule.AnswerFor(r, d, confidence, drift.FightsController, written(r, d, w)), true
 }
 
 // caBundle: the certificate authority of a webhook, CRD conversion or APIService is
 // injected by a controller. Evidence: the field is called caBundle, live holds one,
 // and no person wrote it.
-func caBundle(r *resource, d *diff.Difference) (claim, bool) {
+func caBundle(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	if d.Steps[len(d.Steps)-1] != "caBundle" || !d.InLive || value.IsEmpty(d.Live) {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	w := r.writersOf(d)
-	if w.role == owners.Person || w.role == owners.Applier || w.argo && value.Equal(d.Applied, d.Live) && d.InApplied {
-		return claim{}, false
+	w := r.WritersOf(d)
+	if w.Role == owners.Person || w.Role == owners.Applier || w.Argo && value.Equal(d.Applied, d.Live) && d.InApplied {
+		return rule.Answer{}, false
 	}
-	c := r.claimOf(d, drift.Likely, drift.FightsController, fmt.Sprintf("%s holds a certificate authority live, and %s in Git", d.Pointer, placeholder(d)))
-	if w.role == owners.Controller {
-		c.confidence = drift.Certain
-		c.evidence = append(c.evidence, "it was written by "+owners.By(w.last))
+	c := rule.AnswerFor(r, d, drift.Likely, drift.FightsController, fmt.Sprintf("%s holds a certificate authority live, and %s in Git", d.Pointer, placeholder(d)))
+	if w.Role == owners.Controller {
+		c.Confidence = drift.Certain
+		c.Evidence = append(c.Evidence, "it was written by "+owners.By(w.Last))
 	}
-	for name := range object.Map(r.live, "metadata", "annotations") {
+	for name := range object.Map(r.Live, "metadata", "annotations") {
 		if strings.Contains(name, "inject-ca-from") || strings.Contains(name, "inject-cabundle") || strings.Contains(name, "inject-apiserver-ca") {
-			c.confidence = drift.Certain
-			c.evidence = append(c.evidence, "the annotation "+name+" asks for the injection")
+			c.Confidence = drift.Certain
+			c.Evidence = append(c.Evidence, "the annotation "+name+" asks for the injection")
 		}
 	}
-	if r.ref.Kind == "CustomResourceDefinition" && d.InGit && !value.IsEmpty(d.Git) && !value.Bundle(d.Git) {
-		c.sync = drift.WillFail
-		c.evidence = append(c.evidence, "Git's placeholder is no certificate; the API server refuses it from Kubernetes 1.31 on")
+	if r.Ref.Kind == "CustomResourceDefinition" && d.InGit && !value.IsEmpty(d.Git) && !value.Bundle(d.Git) {
+		c.Sync = drift.WillFail
+		c.Evidence = append(c.Evidence, "Git's placeholder is no certificate; the API server refuses it from Kubernetes 1.31 on")
 	}
 	return c, true
 }
@@ -86,22 +87,22 @@ func placeholder(d *diff.Difference) string {
 
 // replicas: an autoscaler sets the replicas. Evidence: an HPA or a ScaledObject that
 // targets the object, or a writer through the scale subresource that is no person.
-func replicas(r *resource, open []*diff.Difference) []claim {
+func replicas(r *state.Resource, open []*diff.Difference) []rule.Answer {
 	for _, d := range open {
-		if string(d.Pointer) != r.replicasPointer() || !d.InLive {
+		if string(d.Pointer) != replicasPointer(r) || !d.InLive {
 			continue
 		}
-		if c, ok := r.scaled(d); ok {
-			c.differences = []*diff.Difference{d}
-			return []claim{c}
+		if c, ok := scaled(r, d); ok {
+			c.Differences = []*diff.Difference{d}
+			return []rule.Answer{c}
 		}
 	}
 	return nil
 }
 
 // replicasPointer is where the scale subresource keeps the wanted replicas.
-func (r *resource) replicasPointer() string {
-	if crd, found := r.situation.crd(r.ref.Group, r.ref.Kind); found {
+func replicasPointer(r *state.Resource) string {
+	if crd, found := r.Application.Crd(r.Ref.Group, r.Ref.Kind); found {
 		for _, version := range object.List(crd, "spec", "versions") {
 			if path := object.Text(version, "subresources", "scale", "specReplicasPath"); path != "" {
 				return strings.ReplaceAll(path, ".", "/")
@@ -111,107 +112,71 @@ func (r *resource) replicasPointer() string {
 	return "/spec/replicas"
 }
 
-func (r *resource) scaled(d *diff.Difference) (claim, bool) {
-	w := r.writersOf(d)
-	hpa, byHPA := r.autoscaler("autoscaling", "HorizontalPodAutoscaler")
-	keda, byKeda := r.autoscaler("keda.sh", "ScaledObject")
+func scaled(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	hpa, byHPA := r.Autoscaler("autoscaling", "HorizontalPodAutoscaler")
+	keda, byKeda := r.Autoscaler("keda.sh", "ScaledObject")
 	if byHPA && !byKeda {
 		for _, owner := range object.List(hpa, "metadata", "ownerReferences") {
 			byKeda = byKeda || object.Text(owner, "kind") == "ScaledObject"
 		}
 		byKeda = byKeda || strings.HasPrefix(object.Text(hpa, "metadata", "name"), "keda-hpa-")
 	}
-	byKeda = byKeda || w.role == owners.Controller && strings.HasPrefix(w.last.Manager, "keda")
-	through := w.role == owners.Controller && w.last.Subresource == "scale"
-	if !byHPA && !byKeda && (!through || w.last.Manager != "kube-controller-manager") {
-		return claim{}, false
+	byKeda = byKeda || w.Role == owners.Controller && strings.HasPrefix(w.Last.Manager, "keda")
+	through := w.Role == owners.Controller && w.Last.Subresource == "scale"
+	if !byHPA && !byKeda && (!through || w.Last.Manager != "kube-controller-manager") {
+		return rule.Answer{}, false
 	}
-	if w.argo && !through && value.Equal(d.Applied, d.Live) {
-		return claim{}, false
+	if w.Argo && !through && value.Equal(d.Applied, d.Live) {
+		return rule.Answer{}, false
 	}
-	c := r.claimOf(d, drift.Likely, drift.FightsController)
-	c.mechanism = drift.HPAReplicas
+	c := rule.AnswerFor(r, d, drift.Likely, drift.FightsController)
+	c.Mechanism = drift.HPAReplicas
 	if byKeda {
-		c.mechanism = drift.KedaReplicas
+		c.Mechanism = drift.KedaReplicas
 	}
 	for _, scaler := range []object.Object{keda, hpa} {
 		if scaler != nil {
 			ref := drift.RefOf(scaler)
-			c.evidence = append(c.evidence, fmt.Sprintf("%s %s scales the object", ref.Kind, ref.Name))
+			c.Evidence = append(c.Evidence, fmt.Sprintf("%s %s scales the object", ref.Kind, ref.Name))
 		}
 	}
-	if w.role != owners.Nobody {
-		c.evidence = append(c.evidence, r.written(d, w))
+	if w.Role != owners.Nobody {
+		c.Evidence = append(c.Evidence, written(r, d, w))
 	}
 	if through && (byHPA || byKeda) {
-		c.confidence = drift.Certain
+		c.Confidence = drift.Certain
 	}
 	return c, true
-}
-
-// autoscaler returns the related or own object of the kind that targets the resource.
-func (r *resource) autoscaler(group, kind string) (object.Object, bool) {
-	for _, found := range r.situation.scalersOf(r.ref) {
-		if ref := drift.RefOf(found); ref.Group == group && ref.Kind == kind {
-			return found, true
-		}
-	}
-	return nil, false
-}
-
-// scalersOf are the autoscalers that target an object, by an index made once.
-func (s *situation) scalersOf(ref drift.ResourceRef) []object.Object {
-	s.scalersOnce.Do(func() {
-		s.scalers = map[drift.Key][]object.Object{}
-		for _, kind := range [][2]string{{"autoscaling", "HorizontalPodAutoscaler"}, {"keda.sh", "ScaledObject"}} {
-			found := slices.Clone(s.related.of(kind[0], kind[1]))
-			for _, other := range s.byKind(kind[0], kind[1]) {
-				found = append(found, other.live)
-			}
-			for _, scaler := range found {
-				aim := object.Map(scaler, "spec", "scaleTargetRef")
-				aimed := drift.Key{Kind: words.First(object.Text(aim, "kind"), "Deployment"), Namespace: object.Text(scaler, "metadata", "namespace"), Name: object.Text(aim, "name")}
-				s.scalers[aimed] = append(s.scalers[aimed], scaler)
-			}
-		}
-	})
-	var mine []object.Object
-	for _, scaler := range s.scalers[drift.Key{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}] {
-		group, _, grouped := strings.Cut(object.Text(scaler, "spec", "scaleTargetRef", "apiVersion"), "/")
-		if !grouped || group == ref.Group {
-			mine = append(mine, scaler)
-		}
-	}
-	return mine
 }
 
 // progressiveDelivery: a controller that shifts traffic writes weights, selectors
 // and the like. Evidence: its manager is the newest owner, or a Rollout or Canary
 // refers to the object and the field is one that such controllers write.
-func progressiveDelivery(r *resource, d *diff.Difference) (claim, bool) {
-	w := r.writersOf(d)
-	manager := strings.HasPrefix(w.last.Manager, "rollouts-controller") || strings.HasPrefix(w.last.Manager, "argo-rollouts") || strings.HasPrefix(w.last.Manager, "flagger")
-	referrer, referred := r.referredBy()
-	if w.role == owners.Person || w.role == owners.Applier || w.argo && value.Equal(d.Applied, d.Live) && d.InApplied {
-		return claim{}, false
+func progressiveDelivery(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	manager := strings.HasPrefix(w.Last.Manager, "rollouts-controller") || strings.HasPrefix(w.Last.Manager, "argo-rollouts") || strings.HasPrefix(w.Last.Manager, "flagger")
+	referrer, referred := referredBy(r)
+	if w.Role == owners.Person || w.Role == owners.Applier || w.Argo && value.Equal(d.Applied, d.Live) && d.InApplied {
+		return rule.Answer{}, false
 	}
 	if !manager && (!referred || !shifts(d.Steps)) {
-		return claim{}, false
+		return rule.Answer{}, false
 	}
-	c := r.claimOf(d, drift.Likely, drift.OverwritesLive)
-	if d.InLive && !d.InTarget && !d.InApplied && r.lastApplied != nil && r.builtIn() && !r.syncsServerSide() {
-		c.sync, c.loss = drift.Noop, nil
-		c.evidence = append(c.evidence, "a client-side apply leaves what only live has")
+	c := rule.AnswerFor(r, d, drift.Likely, drift.OverwritesLive)
+	if d.InLive && !d.InTarget && !d.InApplied && r.LastApplied != nil && r.BuiltIn() && !r.SyncsServerSide() {
+		c.Sync, c.Loss = drift.Noop, nil
+		c.Evidence = append(c.Evidence, "a client-side apply leaves what only live has")
 	}
-	if w.role != owners.Nobody {
-		c.evidence = append(c.evidence, r.written(d, w))
+	if w.Role != owners.Nobody {
+		c.Evidence = append(c.Evidence, written(r, d, w))
 	}
 	if referred {
 		ref := drift.RefOf(referrer)
-		c.evidence = append(c.evidence, fmt.Sprintf("%s %s refers to the object", ref.Kind, ref.Name))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s %s refers to the object", ref.Kind, ref.Name))
 	}
 	if manager {
-		c.confidence = drift.Certain
+		c.Confidence = drift.Certain
 	}
 	return c, true
 }
@@ -224,18 +189,18 @@ func shifts(steps []string) bool {
 }
 
 // referredBy returns a Rollout or Canary that names the object.
-func (r *resource) referredBy() (object.Object, bool) {
+func referredBy(r *state.Resource) (object.Object, bool) {
 	var candidates []object.Object
 	for _, kind := range [][2]string{{"argoproj.io", "Rollout"}, {"flagger.app", "Canary"}} {
-		candidates = append(candidates, r.situation.related.of(kind[0], kind[1])...)
-		for _, other := range r.situation.byKind(kind[0], kind[1]) {
-			if other.live != nil && other != r {
-				candidates = append(candidates, other.live)
+		candidates = append(candidates, r.Application.Related.Of(kind[0], kind[1])...)
+		for _, other := range r.Application.ByKind(kind[0], kind[1]) {
+			if other.Live != nil && other != r {
+				candidates = append(candidates, other.Live)
 			}
 		}
 	}
 	for _, candidate := range candidates {
-		if object.Text(candidate, "metadata", "namespace") == r.ref.Namespace && names(object.Map(candidate, "spec"), r.ref.Name) {
+		if object.Text(candidate, "metadata", "namespace") == r.Ref.Namespace && names(object.Map(candidate, "spec"), r.Ref.Name) {
 			return candidate, true
 		}
 	}

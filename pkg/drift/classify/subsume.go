@@ -6,23 +6,24 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 )
 
 // failWhole gives to a claim about a write that fails what Git would change in the
 // same object: an object is written as a whole or not at all.
-func failWhole(claims []claim) []claim {
-	i := slices.IndexFunc(claims, func(c claim) bool {
-		return slices.Contains(drift.Failures, c.mechanism) && c.sync == drift.WillFail && len(c.differences) > 0
+func failWhole(claims []rule.Answer) []rule.Answer {
+	i := slices.IndexFunc(claims, func(c rule.Answer) bool {
+		return slices.Contains(drift.Failures, c.Mechanism) && c.Sync == drift.WillFail && len(c.Differences) > 0
 	})
 	if i < 0 {
 		return claims
 	}
-	kept := []claim{claims[i]}
+	kept := []rule.Answer{claims[i]}
 	for j, c := range claims {
 		switch {
 		case j == i:
-		case c.mechanism == drift.GitAhead && len(c.hidden) == 0:
-			kept[0].differences = append(kept[0].differences, c.differences...)
+		case c.Mechanism == drift.GitAhead && len(c.Hidden) == 0:
+			kept[0].Differences = append(kept[0].Differences, c.Differences...)
 		default:
 			kept = append(kept, c)
 		}
@@ -36,16 +37,16 @@ const templateGeneration = "/metadata/annotations/deprecated.daemonset.template.
 
 // followTemplate gives the count of template changes to the claim about the template:
 // the one comes of the other.
-func followTemplate(claims []claim) []claim {
-	about := slices.IndexFunc(claims, func(c claim) bool {
-		return slices.ContainsFunc(c.differences, func(d *diff.Difference) bool { return strings.HasPrefix(string(d.Pointer), "/spec/template") })
+func followTemplate(claims []rule.Answer) []rule.Answer {
+	about := slices.IndexFunc(claims, func(c rule.Answer) bool {
+		return slices.ContainsFunc(c.Differences, func(d *diff.Difference) bool { return strings.HasPrefix(string(d.Pointer), "/spec/template") })
 	})
 	if about < 0 {
 		return claims
 	}
 	var counts []*diff.Difference
 	for i := range claims {
-		claims[i].differences = slices.DeleteFunc(slices.Clone(claims[i].differences), func(d *diff.Difference) bool {
+		claims[i].Differences = slices.DeleteFunc(slices.Clone(claims[i].Differences), func(d *diff.Difference) bool {
 			if i == about || d.Pointer != templateGeneration {
 				return false
 			}
@@ -53,8 +54,8 @@ func followTemplate(claims []claim) []claim {
 			return true
 		})
 	}
-	claims[about].differences = append(claims[about].differences, counts...)
-	return slices.DeleteFunc(claims, func(c claim) bool { return len(c.differences)+len(c.hidden) == 0 })
+	claims[about].Differences = append(claims[about].Differences, counts...)
+	return slices.DeleteFunc(claims, func(c rule.Answer) bool { return len(c.Differences)+len(c.Hidden) == 0 })
 }
 
 // subsumed are findings that others explain: the first is left out where one of the

@@ -42,13 +42,13 @@ func ThroughList(path []Step) bool {
 // learned of a list, which keeps it linear in lists of many differing items.
 type Locator struct {
 	live, git any
-	lists     map[fieldpath.Pointer]*listKeys
+	lists     map[fieldpath.Pointer]*ListKeys
 }
 
 // NewLocator finds paths in what Git renders and in the live document that the pointers
 // are about.
 func NewLocator(live, git any) *Locator {
-	return &Locator{live: live, git: git, lists: map[fieldpath.Pointer]*listKeys{}}
+	return &Locator{live: live, git: git, lists: map[fieldpath.Pointer]*ListKeys{}}
 }
 
 // Locate returns the path of a field.
@@ -113,9 +113,9 @@ func (l *Locator) item(field drift.Field, in listAt) Step {
 	return step
 }
 
-// listKeys are the fields whose values tell the items of a list apart, on both
+// ListKeys are the fields whose values tell the items of a list apart, on both
 // sides, the best first.
-type listKeys struct {
+type ListKeys struct {
 	Keys []listKey
 }
 
@@ -127,7 +127,7 @@ type listKey struct {
 
 // Identify returns the identity of an item without the field next, which is the
 // one that differs, and the position of the item in Git.
-func (k *listKeys) Identify(item any, next string, index int) ([]ItemKey, int) {
+func (k *ListKeys) Identify(item any, next string, index int) ([]ItemKey, int) {
 	for _, key := range k.Keys {
 		if slices.Contains(key.Names, next) {
 			continue
@@ -160,9 +160,9 @@ var usualKeys = []string{"name", "id", "key", "secretKey", "containerPort", "por
 const maxKeys = 12
 
 // KeysOf finds the fields, or pairs of them, that are unique in both lists.
-func KeysOf(live, git []any) *listKeys {
+func KeysOf(live, git []any) *ListKeys {
 	names := identifying(live, git)
-	known := &listKeys{}
+	known := &ListKeys{}
 	for _, name := range names[:min(len(names), maxKeys)] {
 		if key, unique := uniqueKey(live, git, []string{name}); unique {
 			known.Keys = append(known.Keys, key)

@@ -102,21 +102,21 @@ func Note(sentences ...string) string {
 	return strings.TrimSuffix(Commented("", strings.Join(sentences, "\n")), "\n")
 }
 
-// JsonPatch is a patch in one line: pairs of an operation's name and its words.
-type JsonPatch []map[string]any
+// JSONPatch is a patch in one line: pairs of an operation's name and its words.
+type JSONPatch []map[string]any
 
 // Test adds that the patch fails where the value is another.
-func (p *JsonPatch) Test(path string, value any) {
+func (p *JSONPatch) Test(path string, value any) {
 	*p = append(*p, map[string]any{"op": "test", "path": path, "value": value})
 }
 
 // Remove adds a removal.
-func (p *JsonPatch) Remove(path string) {
+func (p *JSONPatch) Remove(path string) {
 	*p = append(*p, map[string]any{"op": "remove", "path": path})
 }
 
 // Text spells the patch as the option of kubectl patch.
-func (p *JsonPatch) Text() string { return "--patch=" + JSON(*p) }
+func (p *JSONPatch) Text() string { return "--patch=" + JSON(*p) }
 
 // Dumped writes an object to a file that only its owner can read, as it may hold a
 // Secret's values.

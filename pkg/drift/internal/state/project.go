@@ -1,8 +1,9 @@
-package classify
+package state
 
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
@@ -11,10 +12,44 @@ import (
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
+// Globs reports whether one of the patterns fits; no pattern fits everything.
+// Patterns are those of argocd-cm: "*" stands for any text.
+func Globs(patterns []string, value string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	for _, pattern := range patterns {
+		if glob(pattern, value) {
+			return true
+		}
+	}
+	return false
+}
+
+func glob(pattern, value string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == value
+	}
+	if !strings.HasPrefix(value, parts[0]) {
+		return false
+	}
+	value = value[len(parts[0]):]
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(value, part)
+		if i < 0 {
+			return false
+		}
+		value = value[i+len(part):]
+	}
+	return strings.HasSuffix(value, last)
+}
+
 // projectObject is the Application's AppProject as the snapshot holds it.
-func (s *situation) projectObject() (object.Object, bool) {
-	name := words.First(s.app.Spec.Project, "default")
-	for _, o := range s.related.of("argoproj.io", "AppProject") {
+func (s *Application) projectObject() (object.Object, bool) {
+	name := words.First(s.Object.Spec.Project, "default")
+	for _, o := range s.Related.Of("argoproj.io", "AppProject") {
 		if object.Text(o, "metadata", "name") == name {
 			return o, true
 		}
@@ -24,7 +59,7 @@ func (s *situation) projectObject() (object.Object, bool) {
 
 // project is the AppProject in its own type. It goes by way of JSON, for the
 // converter cannot set what these types keep private.
-func (s *situation) project() (*v1alpha1.AppProject, bool) {
+func (s *Application) project() (*v1alpha1.AppProject, bool) {
 	project := &v1alpha1.AppProject{}
 	o, found := s.projectObject()
 	if !found {
@@ -34,29 +69,29 @@ func (s *situation) project() (*v1alpha1.AppProject, bool) {
 	return project, err == nil && json.Unmarshal(data, project) == nil
 }
 
-// forbidden says why the AppProject does not permit the resource; nothing when it
+// Forbidden says why the AppProject does not permit the resource; nothing when it
 // does, or when the snapshot lacks the AppProject. Source: v1alpha1,
 // IsGroupKindPermitted and IsDestinationPermitted.
-func (r *resource) forbidden() []string {
-	s := r.situation
+func (r *Resource) Forbidden() []string {
+	s := r.Application
 	project, found := s.projectObject()
 	if !found {
 		return nil
 	}
 	spec, name := object.Map(project, "spec"), object.Text(project, "metadata", "name")
-	namespace := words.First(r.ref.Namespace, object.Text(r.target, "metadata", "namespace"))
+	namespace := words.First(r.Ref.Namespace, object.Text(r.Target, "metadata", "namespace"))
 	var why []string
-	if !permits(spec, r.ref, namespace != "") {
-		why = append(why, fmt.Sprintf("AppProject %s does not permit %s in group %q", name, r.ref.Kind, r.ref.Group))
+	if !permits(spec, r.Ref, namespace != "") {
+		why = append(why, fmt.Sprintf("AppProject %s does not permit %s in group %q", name, r.Ref.Kind, r.Ref.Group))
 	}
-	if namespace == "" || namespace == s.app.Spec.Destination.Namespace {
+	if namespace == "" || namespace == s.Object.Spec.Destination.Namespace {
 		return why // the destination itself was asked about before
 	}
 	typed, ok := s.project()
 	if !ok || typed.Spec.PermitOnlyProjectScopedClusters {
 		return why
 	}
-	destination := v1alpha1.ApplicationDestination{Server: s.app.Spec.Destination.Server, Name: s.app.Spec.Destination.Name, Namespace: namespace}
+	destination := v1alpha1.ApplicationDestination{Server: s.Object.Spec.Destination.Server, Name: s.Object.Spec.Destination.Name, Namespace: namespace}
 	if permitted, err := typed.IsDestinationPermitted(destination, noClusters); err == nil && !permitted {
 		why = append(why, fmt.Sprintf("AppProject %s does not permit namespace %s", name, namespace))
 	}

@@ -1,10 +1,9 @@
-package classify
+package compare
 
 import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 
 	openapi "github.com/google/gnostic-models/openapiv2"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -16,22 +15,22 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
-	"github.com/moorpin/moorpin/pkg/object"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 // typesOf are the schemas that structured merge needs: those of Kubernetes' own
 // kinds by their names (Argo CD's packages hold the schemas), those of custom kinds
 // from the CRDs in the snapshot. A kind without either is merged without a schema:
 // maps by key, lists as a whole.
-func typesOf(s *situation) (*managedfields.GvkParser, error) {
+func typesOf(s *state.Application) (*managedfields.GvkParser, error) {
 	definitions := map[string]any{}
 	for kind, name := range kind.BuiltIn() {
-		definitions[name] = named(kind)
+		definitions[name] = kindOnly(kind)
 	}
-	for _, kind := range s.customKinds() {
-		found, err := s.definitionsOf(kind)
+	for _, kind := range customKinds(s) {
+		found, err := definitionsOf(s, kind)
 		if err != nil || len(found) == 0 {
-			definitions["moorpin.without-schema/"+kind.String()] = named(kind)
+			definitions["moorpin.without-schema/"+kind.String()] = kindOnly(kind)
 			continue
 		}
 		maps.Copy(definitions, found)
@@ -57,20 +56,20 @@ func typesOf(s *situation) (*managedfields.GvkParser, error) {
 	return parser, nil
 }
 
-// named is a definition that says no more than which kind it is for.
-func named(k schema.GroupVersionKind) map[string]any {
+// kindOnly is a definition that says no more than which kind it is for.
+func kindOnly(k schema.GroupVersionKind) map[string]any {
 	return map[string]any{kind.Extension: []any{map[string]any{"group": k.Group, "version": k.Version, "kind": k.Kind}}}
 }
 
 // customKinds are the kinds of the two-sided resources that Kubernetes itself does not have.
-func (s *situation) customKinds() []schema.GroupVersionKind {
+func customKinds(s *state.Application) []schema.GroupVersionKind {
 	seen := map[schema.GroupVersionKind]bool{}
 	var kinds []schema.GroupVersionKind
-	for _, r := range s.resources {
-		if r.target == nil || r.live == nil {
+	for _, r := range s.Resources {
+		if r.Target == nil || r.Live == nil {
 			continue
 		}
-		ref := drift.RefOf(r.target)
+		ref := drift.RefOf(r.Target)
 		k := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
 		if _, builtIn := kind.BuiltIn()[k]; builtIn || seen[k] {
 			continue
@@ -83,8 +82,8 @@ func (s *situation) customKinds() []schema.GroupVersionKind {
 
 // definitionsOf are the OpenAPI definitions that the API server publishes for a
 // custom kind.
-func (s *situation) definitionsOf(kind schema.GroupVersionKind) (map[string]any, error) {
-	found, ok := s.crd(kind.Group, kind.Kind)
+func definitionsOf(s *state.Application, kind schema.GroupVersionKind) (map[string]any, error) {
+	found, ok := s.Crd(kind.Group, kind.Kind)
 	if !ok {
 		return map[string]any{}, nil
 	}
@@ -105,21 +104,4 @@ func (s *situation) definitionsOf(kind schema.GroupVersionKind) (map[string]any,
 		return nil, fmt.Errorf("describe %s: %w", kind.Kind, err)
 	}
 	return definitions, nil
-}
-
-// crd returns the CustomResourceDefinition of a kind: a live one before one that
-// Git renders.
-func (s *situation) crd(group, kind string) (object.Object, bool) {
-	s.crdsOnce.Do(func() {
-		s.crds = map[[2]string]object.Object{}
-		found := slices.Clone(s.related.of("apiextensions.k8s.io", "CustomResourceDefinition"))
-		for _, r := range s.byKind("apiextensions.k8s.io", "CustomResourceDefinition") {
-			found = append(found, r.live, r.target)
-		}
-		for _, crd := range slices.Backward(found) {
-			s.crds[[2]string{object.Text(crd, "spec", "group"), object.Text(crd, "spec", "names", "kind")}] = crd
-		}
-	})
-	found, known := s.crds[[2]string{group, kind}]
-	return found, known
 }

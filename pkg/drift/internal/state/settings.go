@@ -1,4 +1,4 @@
-package classify
+package state
 
 import (
 	"encoding/json"
@@ -15,82 +15,83 @@ import (
 
 // settings are the parsed [Settings].
 type settings struct {
-	// version is the running Argo CD's, 2.14 when the snapshot says nothing.
-	version       version
+	// Version is the running Argo CD's, 2.14 when the snapshot says nothing.
+	Version       version
 	strategy      drift.Strategy // "" when it is to be derived
-	tracking      string
-	instanceLabel string
-	commit        commit
+	Tracking      string
+	InstanceLabel string
+	Commit        commit
 	now           metav1.Time // zero when unknown
-	// argocdCM are the keys of argocd-cm.
-	argocdCM map[string]string
+	// ArgocdCM are the keys of argocd-cm.
+	ArgocdCM map[string]string
 }
 
 // commit is the newest one of the Application's source.
 type commit struct {
 	revision string
-	time     metav1.Time
+	Time     metav1.Time
 }
 
 // version is an Argo CD version.
 type version struct{ major, minor int }
 
-// before reports whether v is older than major.minor.
-func (v version) before(major, minor int) bool {
+// Before reports whether v is older than major.minor.
+func (v version) Before(major, minor int) bool {
 	return v.major < major || v.major == major && v.minor < minor
 }
 
+// The tracking methods, and the label that tracks by default.
 const (
-	trackAnnotation         = "annotation"
-	trackLabel              = "label"
+	TrackAnnotation         = "annotation"
+	TrackLabel              = "label"
 	trackAnnotationAndLabel = "annotation+label"
 	defaultInstanceLabel    = "app.kubernetes.io/instance"
 )
 
 func parseSettings(given drift.Settings) (settings, error) {
-	parsed := settings{argocdCM: map[string]string{}}
+	parsed := settings{ArgocdCM: map[string]string{}}
 	for name, value := range given {
 		switch value := value.(type) {
 		case string:
-			parsed.argocdCM[name] = value
+			parsed.ArgocdCM[name] = value
 		case bool:
-			parsed.argocdCM[name] = strconv.FormatBool(value)
+			parsed.ArgocdCM[name] = strconv.FormatBool(value)
 		}
 	}
-	parsed.version = parseVersion(parsed.argocdCM[drift.SettingVersion])
-	parsed.strategy = drift.Strategy(parsed.argocdCM[drift.SettingStrategy])
+	parsed.Version = parseVersion(parsed.ArgocdCM[drift.SettingVersion])
+	parsed.strategy = drift.Strategy(parsed.ArgocdCM[drift.SettingStrategy])
 	switch parsed.strategy {
 	case "", drift.Legacy, drift.StructuredMerge, drift.ServerSide:
 	default:
 		return settings{}, fmt.Errorf("%s: %q is not known; use %s, %s or %s", drift.SettingStrategy, parsed.strategy, drift.Legacy, drift.StructuredMerge, drift.ServerSide)
 	}
-	parsed.tracking = parsed.tracked()
-	parsed.instanceLabel = words.First(parsed.argocdCM[drift.SettingInstanceLabel], parsed.argocdCM["application.instanceLabelKey"], defaultInstanceLabel)
+	parsed.Tracking = parsed.tracked()
+	parsed.InstanceLabel = words.First(parsed.ArgocdCM[drift.SettingInstanceLabel], parsed.ArgocdCM["application.instanceLabelKey"], defaultInstanceLabel)
 	var err error
-	if parsed.now, err = parseTime(parsed.argocdCM[drift.SettingNow]); err != nil {
+	if parsed.now, err = ParseTime(parsed.ArgocdCM[drift.SettingNow]); err != nil {
 		return settings{}, fmt.Errorf("%s: %w", drift.SettingNow, err)
 	}
 	last, _ := given[drift.SettingLastCommit].(map[string]any)
-	parsed.commit.revision = object.Text(last, "revision")
-	if parsed.commit.time, err = parseTime(object.Text(last, "time")); err != nil {
+	parsed.Commit.revision = object.Text(last, "revision")
+	if parsed.Commit.Time, err = ParseTime(object.Text(last, "time")); err != nil {
 		return settings{}, fmt.Errorf("%s: %w", drift.SettingLastCommit, err)
 	}
 	for _, name := range []string{drift.SettingVersion, drift.SettingStrategy, drift.SettingTracking, drift.SettingInstanceLabel, drift.SettingNow} {
-		delete(parsed.argocdCM, name)
+		delete(parsed.ArgocdCM, name)
 	}
 	return parsed, nil
 }
 
 // tracked is the tracking method: as set, else the version's default.
 func (s settings) tracked() string {
-	method := words.First(s.argocdCM[drift.SettingTracking], s.argocdCM["application.resourceTrackingMethod"])
+	method := words.First(s.ArgocdCM[drift.SettingTracking], s.ArgocdCM["application.resourceTrackingMethod"])
 	if method != "" {
 		return method
 	}
-	if s.version.before(3, 0) {
-		return trackLabel
+	if s.Version.Before(3, 0) {
+		return TrackLabel
 	}
-	return trackAnnotation
+	return TrackAnnotation
 }
 
 // parseVersion reads "v2.14.21", "2.14" and the like; what it cannot read is taken
@@ -107,8 +108,8 @@ func parseVersion(text string) version {
 	return version{2, 14}
 }
 
-// parseTime reads RFC 3339; nothing is the zero time.
-func parseTime(text string) (metav1.Time, error) {
+// ParseTime reads RFC 3339; nothing is the zero time.
+func ParseTime(text string) (metav1.Time, error) {
 	var read metav1.Time
 	if text == "" {
 		return read, nil

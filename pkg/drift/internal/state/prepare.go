@@ -1,4 +1,4 @@
-package classify
+package state
 
 import (
 	"sync"
@@ -19,31 +19,31 @@ type shared struct {
 	definitions sync.Map // schema.GroupKind to *schema.Definition
 }
 
-// prepare reads from the resource what the rules ask for again and again.
-func (r *resource) prepare() {
-	r.items = diff.Finder{}
-	if len(r.differences) == 0 {
+// Prepare reads from the resource what the rules ask for again and again.
+func (r *Resource) Prepare() {
+	r.Items = diff.Finder{}
+	if len(r.Differences) == 0 {
 		return
 	}
-	r.lastApplied = lastAppliedOf(r.live)
-	for _, d := range r.differences {
-		if r.situation.ctx.Err() != nil {
+	r.LastApplied = LastAppliedOf(r.Live)
+	for _, d := range r.Differences {
+		if r.Application.Ctx.Err() != nil {
 			return
 		}
 		steps := d.TargetPointer.Steps()
-		d.Git, d.InGit = r.items.Follow(r.target, r.predicted, steps)
-		d.Applied, d.InApplied = r.items.Follow(r.lastApplied, r.predicted, steps)
+		d.Git, d.InGit = r.Items.Follow(r.Target, r.Predicted, steps)
+		d.Applied, d.InApplied = r.Items.Follow(r.LastApplied, r.Predicted, steps)
 		if !d.InTarget {
 			// The item is live's alone, so its siblings are too.
-			d.Git, d.InGit = r.items.Follow(r.target, r.normalized, d.Steps)
-			d.Applied, d.InApplied = r.items.Follow(r.lastApplied, r.normalized, d.Steps)
+			d.Git, d.InGit = r.Items.Follow(r.Target, r.Normalized, d.Steps)
+			d.Applied, d.InApplied = r.Items.Follow(r.LastApplied, r.Normalized, d.Steps)
 		}
 	}
 }
 
-// lastAppliedOf returns the object in the last-applied-configuration annotation; nil
+// LastAppliedOf returns the object in the last-applied-configuration annotation; nil
 // when there is none.
-func lastAppliedOf(live object.Object) object.Object {
+func LastAppliedOf(live object.Object) object.Object {
 	spelled := object.Annotation(live, mark.LastApplied)
 	if spelled == "" {
 		return nil
@@ -57,14 +57,14 @@ func lastAppliedOf(live object.Object) object.Object {
 
 // Definition returns the compiled CRD of a group and kind, and whether the
 // snapshot has one.
-func (s *situation) Definition(kind schema.GroupKind) (*moorschema.Definition, bool) {
+func (s *Application) Definition(kind schema.GroupKind) (*moorschema.Definition, bool) {
 	if found, ok := s.shared.definitions.Load(kind); ok {
 		definition, _ := found.(*moorschema.Definition)
 		return definition, definition != nil
 	}
 	var definition *moorschema.Definition
-	if crd, ok := s.crd(kind.Group, kind.Kind); ok {
-		if parsed, err := moorschema.Parse(s.ctx, crd, "live"); err == nil {
+	if crd, ok := s.Crd(kind.Group, kind.Kind); ok {
+		if parsed, err := moorschema.Parse(s.Ctx, crd, "live"); err == nil {
 			definition = parsed
 		}
 	}
@@ -72,14 +72,14 @@ func (s *situation) Definition(kind schema.GroupKind) (*moorschema.Definition, b
 	return definition, definition != nil
 }
 
-// pinned returns what Git renders with every default of the CRD, and whether
+// Pinned returns what Git renders with every default of the CRD, and whether
 // anything was added.
-func (r *resource) pinned() (object.Object, bool) {
+func (r *Resource) Pinned() (object.Object, bool) {
 	if r.pinnedOnce {
 		return r.pinnedTarget, r.pinnedTarget != nil
 	}
 	r.pinnedOnce = true
-	results, err := pin.All(r.situation.ctx, []manifest.Object{{Content: r.target}}, pin.Options{Mode: pin.ModeAll, Schemas: r.situation, Rules: &pin.Rules{}})
+	results, err := pin.All(r.Application.Ctx, []manifest.Object{{Content: r.Target}}, pin.Options{Mode: pin.ModeAll, Schemas: r.Application, Rules: &pin.Rules{}})
 	if err != nil || len(results) != 1 {
 		return nil, false
 	}

@@ -1,4 +1,4 @@
-package classify
+package state
 
 import (
 	"strings"
@@ -11,13 +11,13 @@ import (
 
 // Masks as Argo CD writes them: equal values have equal ones.
 const (
-	maskTarget = "++++++++"
+	MaskTarget = "++++++++"
 	maskLive   = "+++++++++"
 )
 
-// secret reports whether the field's value may be a Secret's.
-func (r *resource) secret(pointer fieldpath.Pointer) bool {
-	if !r.isSecret() {
+// Secret reports whether the field's value may be a Secret's.
+func (r *Resource) Secret(pointer fieldpath.Pointer) bool {
+	if !r.IsSecret() {
 		return false
 	}
 	for _, holder := range []fieldpath.Pointer{"/data", "/stringData", "/metadata/annotations/" + "kubectl.kubernetes.io~1last-applied-configuration"} {
@@ -28,36 +28,36 @@ func (r *resource) secret(pointer fieldpath.Pointer) bool {
 	return false
 }
 
-// masked hides the values of Secrets.
-func (r *resource) masked(found []drift.Field) []drift.Field {
+// Masked hides the values of Secrets.
+func (r *Resource) Masked(found []drift.Field) []drift.Field {
 	for i := range found {
 		f := &found[i]
-		if !r.secret(f.Pointer) {
+		if !r.Secret(f.Pointer) {
 			continue
 		}
 		same := f.InTarget && f.InLive && value.Equal(f.Target, f.Live)
 		if f.InTarget {
-			f.Target = maskTarget
+			f.Target = MaskTarget
 		}
 		if f.InLive {
 			f.Live = maskLive
 			if same {
-				f.Live = maskTarget
+				f.Live = MaskTarget
 			}
 		}
 	}
 	return found
 }
 
-// show spells a value for a sentence: short, and never a Secret's.
-func (r *resource) show(pointer fieldpath.Pointer, v any, present bool) string {
+// Show spells a value for a sentence: short, and never a Secret's.
+func (r *Resource) Show(pointer fieldpath.Pointer, v any, present bool) string {
 	switch {
 	case !present:
 		return "nothing"
-	case r.secret(pointer):
+	case r.Secret(pointer):
 		return "a hidden value"
 	}
-	spelled := r.situation.hidden().text(value.Canonical(v))
+	spelled := r.Application.Hidden().Text(value.Canonical(v))
 	if len(spelled) > words.MaxShown {
 		spelled = strings.ToValidUTF8(spelled[:words.MaxShown], "") + "..."
 	}

@@ -1,4 +1,4 @@
-package classify
+package outcome
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -41,9 +43,9 @@ var failureMarks = []failureMark{
 	{drift.AdmissionDenied, []string{"is forbidden:"}},
 }
 
-// failureOf tells what made the API server or Argo CD refuse an object. Unexplained
+// Cause tells what made the API server or Argo CD refuse an object. Unexplained
 // stands for a message that none of the marks knows.
-func failureOf(message string) drift.Mechanism {
+func Cause(message string) drift.Mechanism {
 	// kubectl puts the patch before the reason, in which any word may stand.
 	if i := strings.LastIndex(message, "error when "); i >= 0 {
 		message = message[i:]
@@ -72,10 +74,10 @@ var passingMarks = []string{
 	"unable to connect", "dial tcp", "broken pipe", "http2:", "operation terminated", "x509:", "transport is closing", "nil pointer",
 }
 
-// passing reports whether a failure says nothing about the object. What a webhook
+// Passing reports whether a failure says nothing about the object. What a webhook
 // or a policy refused is never passing; that a webhook could not be reached is.
-func passing(message string) bool {
-	return unreached(message) || words.Mentions(message, passingMarks) && failureOf(message) != drift.AdmissionDenied
+func Passing(message string) bool {
+	return Unreached(message) || words.Mentions(message, passingMarks) && Cause(message) != drift.AdmissionDenied
 }
 
 // unreachedMarks are the words of a webhook that did not answer. A certificate that
@@ -85,29 +87,29 @@ var unreachedMarks = []string{
 	"too many requests", "service unavailable", "tls handshake timeout",
 }
 
-// unreached reports whether the API server could not reach a webhook, which then
+// Unreached reports whether the API server could not reach a webhook, which then
 // decided nothing.
-func unreached(message string) bool {
+func Unreached(message string) bool {
 	return words.Mentions(message, []string{"failed calling webhook", "failed to call webhook"}) && words.Mentions(message, unreachedMarks) && !words.Mentions(message, []string{"denied the request"})
 }
 
 // overcome reports whether what a failure missed is there by now: the CRD with the
 // version, or the namespace.
-func (r *resource) overcome(message string) bool {
-	switch mechanism := failureOf(message); {
-	case mechanism == drift.MissingCRD && r.target != nil:
-		crd, found := r.situation.crd(r.ref.Group, r.ref.Kind)
-		return found && slices.Contains(kind.ServedVersions(crd), drift.RefOf(r.target).Version)
+func overcome(r *state.Resource, message string) bool {
+	switch mechanism := Cause(message); {
+	case mechanism == drift.MissingCRD && r.Target != nil:
+		crd, found := r.Application.Crd(r.Ref.Group, r.Ref.Kind)
+		return found && slices.Contains(kind.ServedVersions(crd), drift.RefOf(r.Target).Version)
 	case mechanism == drift.AdmissionDenied:
-		return r.quotaHasRoom(message)
-	case mechanism == drift.MissingDependency && r.ref.Namespace != "":
-		for _, namespace := range r.situation.related.of("", "Namespace") {
-			if object.Text(namespace, "metadata", "name") == r.ref.Namespace && object.Text(namespace, "metadata", "deletionTimestamp") == "" {
+		return quotaHasRoom(r, message)
+	case mechanism == drift.MissingDependency && r.Ref.Namespace != "":
+		for _, namespace := range r.Application.Related.Of("", "Namespace") {
+			if object.Text(namespace, "metadata", "name") == r.Ref.Namespace && object.Text(namespace, "metadata", "deletionTimestamp") == "" {
 				return true
 			}
 		}
-		return slices.ContainsFunc(r.situation.resources, func(other *resource) bool {
-			return other.live != nil && object.Text(other.live, "metadata", "namespace") == r.ref.Namespace
+		return slices.ContainsFunc(r.Application.Resources, func(other *state.Resource) bool {
+			return other.Live != nil && object.Text(other.Live, "metadata", "namespace") == r.Ref.Namespace
 		})
 	}
 	return false
@@ -117,7 +119,7 @@ var quotaExceeded = regexp.MustCompile(`exceeded quota: ([^,]+), requested: ([^=
 
 // quotaHasRoom reports whether the quota that a refusal names has room by now for
 // what was asked.
-func (r *resource) quotaHasRoom(message string) bool {
+func quotaHasRoom(r *state.Resource, message string) bool {
 	found := quotaExceeded.FindStringSubmatch(message)
 	if found == nil {
 		return false
@@ -126,8 +128,8 @@ func (r *resource) quotaHasRoom(message string) bool {
 	if err != nil {
 		return false
 	}
-	for _, quota := range r.situation.related.of("", "ResourceQuota") {
-		if object.Text(quota, "metadata", "name") != found[1] || object.Text(quota, "metadata", "namespace") != r.ref.Namespace {
+	for _, quota := range r.Application.Related.Of("", "ResourceQuota") {
+		if object.Text(quota, "metadata", "name") != found[1] || object.Text(quota, "metadata", "namespace") != r.Ref.Namespace {
 			continue
 		}
 		hard, errHard := quantities.ParseQuantity(object.Text(quota, "status", "hard", found[2]))
@@ -140,46 +142,46 @@ func (r *resource) quotaHasRoom(message string) bool {
 	return false
 }
 
-// failure is what the last sync said about a resource.
-type failure struct {
-	message string
-	// current tells that it was said about the revision that is compared now.
-	current bool
+// Failure is what the last sync said about a resource.
+type Failure struct {
+	Message string
+	// Current tells that it was said about the revision that is compared now.
+	Current bool
 }
 
-// failure returns what the last sync, or its last attempt, said when it could not
+// FailureOf returns what the last sync, or its last attempt, said when it could not
 // apply the resource: the resource's own result, else the operation's message or
 // Argo CD's condition where those name the object.
 // Source: gitops-engine sync_context.go, setOperationFailed.
-func (r *resource) failure() (failure, bool) {
-	op := r.situation.app.Status.OperationState
+func FailureOf(r *state.Resource) (Failure, bool) {
+	op := r.Application.Object.Status.OperationState
 	if op == nil {
-		return failure{}, false
+		return Failure{}, false
 	}
-	current := syncedRevision(op) == "" || syncedRevision(op) == r.situation.revision()
-	if r.result != nil {
-		refused := r.result.Status == synccommon.ResultCodeSyncFailed && r.result.HookType == "" && !passing(r.result.Message) && !r.overcome(r.result.Message)
-		return failure{r.result.Message, current}, refused
+	current := state.SyncedRevision(op) == "" || state.SyncedRevision(op) == r.Application.Revision()
+	if r.Result != nil {
+		refused := r.Result.Status == synccommon.ResultCodeSyncFailed && r.Result.HookType == "" && !Passing(r.Result.Message) && !overcome(r, r.Result.Message)
+		return Failure{r.Result.Message, current}, refused
 	}
-	if !failing(op) {
-		return failure{}, false
+	if !Failing(op) {
+		return Failure{}, false
 	}
-	texts := append([]string{op.Message}, r.situation.conditions(v1alpha1.ApplicationConditionSyncError)...)
+	texts := append([]string{op.Message}, r.Application.Conditions(v1alpha1.ApplicationConditionSyncError)...)
 	for _, said := range texts {
-		if part, found := partAbout(said, r.ref); found && !passing(part) && !r.overcome(part) {
-			return failure{part, current}, true
+		if part, found := PartAbout(said, r.Ref); found && !Passing(part) && !overcome(r, part) {
+			return Failure{part, current}, true
 		}
 	}
-	return failure{}, false
+	return Failure{}, false
 }
 
 // maxMessage is the length in bytes up to which a message is searched for the
 // names of objects, of which there may be many.
 const maxMessage = 64 << 10
 
-// partAbout cuts from an operation's message, which joins those of several
+// PartAbout cuts from an operation's message, which joins those of several
 // resources, the part that names the object: Kind.group "name" or kinds.group "name".
-func partAbout(message string, ref drift.ResourceRef) (string, bool) {
+func PartAbout(message string, ref drift.ResourceRef) (string, bool) {
 	if ref.Name == "" || ref.Kind == "" || len(message) > maxMessage {
 		return "", false
 	}
@@ -216,112 +218,63 @@ func namesKind(word string, ref drift.ResourceRef) bool {
 	return name == kind || name == kind+"s" || name == kind+"es" || strings.TrimSuffix(kind, "y")+"ies" == name
 }
 
-// mechanismOf tells what the failure of this very resource is. Words that several
+// CauseOf tells what the failure of this very resource is. Words that several
 // causes share are told apart by the object.
-func (r *resource) mechanismOf(f failure) drift.Mechanism {
-	mechanism := failureOf(f.message)
-	if mechanism == drift.ResourceVersionInGit && !r.pinsVersion() {
+func CauseOf(r *state.Resource, f Failure) drift.Mechanism {
+	mechanism := Cause(f.Message)
+	if mechanism == drift.ResourceVersionInGit && !PinsVersion(r) {
 		// Two writers at the same moment conflict too; that is over by the next attempt.
 		return drift.Unexplained
 	}
-	if mechanism == drift.MissingCRD && r.servedOtherwise() != "" {
+	if mechanism == drift.MissingCRD && r.ServedOtherwise() != "" {
 		return drift.RemovedAPIVersion
 	}
 	return mechanism
 }
 
-// pinsVersion reports whether Git renders what only the API server may set.
-func (r *resource) pinsVersion() bool {
-	return object.Text(r.target, "metadata", "resourceVersion") != "" || object.Text(r.target, "metadata", "uid") != ""
+// PinsVersion reports whether Git renders what only the API server may set.
+func PinsVersion(r *state.Resource) bool {
+	return object.Text(r.Target, "metadata", "resourceVersion") != "" || object.Text(r.Target, "metadata", "uid") != ""
 }
 
-// servedOtherwise tells how the cluster is known to serve the kind of a target
-// whose version it does not serve: by the CRD's other versions, by a live object of
-// the same kind, or because the kind is Kubernetes' own. "" when it is not known.
-func (r *resource) servedOtherwise() string {
-	wanted := r.ref
-	if r.target != nil {
-		wanted = drift.RefOf(r.target)
-	}
-	if crd, found := r.situation.crd(wanted.Group, wanted.Kind); found {
-		served := kind.ServedVersions(crd)
-		if len(served) > 0 && !slices.Contains(served, wanted.Version) {
-			return fmt.Sprintf("the CRD serves %s, not %s", strings.Join(served, ", "), wanted.Version)
-		}
-		return ""
-	}
-	for kind := range kind.BuiltIn() {
-		if kind.Group == wanted.Group && kind.Kind == wanted.Kind {
-			return fmt.Sprintf("%s is Kubernetes' own, so another version of it is served", wanted.Kind)
-		}
-	}
-	if version := r.servedVersion(wanted); version != "" {
-		return fmt.Sprintf("an object of the kind is live as %s, not as %s", version, wanted.Version)
-	}
-	return ""
-}
-
-// servedVersion is another version in which the snapshot holds a live object of the
-// kind; "" when there is none.
-func (r *resource) servedVersion(wanted drift.ResourceRef) string {
-	for _, other := range r.situation.byKind(wanted.Group, wanted.Kind) {
-		if version := drift.RefOf(other.live).Version; other.live != nil && version != wanted.Version {
-			return version
-		}
-	}
-	return ""
-}
-
-// failureSync is what a sync comes to that meets the same refusal.
-func failureSync(mechanism drift.Mechanism) drift.Sync {
+// syncAfter is what a sync comes to that meets the same refusal.
+func syncAfter(mechanism drift.Mechanism) drift.Sync {
 	if mechanism == drift.ProjectNotPermitted {
 		return drift.Blocked
 	}
 	return drift.WillFail
 }
 
-// failedClaim is the claim that a failure makes.
-func (r *resource) failedClaim(f failure) claim {
-	c := claim{mechanism: r.mechanismOf(f), confidence: drift.Certain, evidence: []string{"the last sync failed here: " + r.quote(f.message)}}
-	c.sync = failureSync(c.mechanism)
-	if !f.current {
-		c.confidence = drift.Possible
-		c.evidence = append(c.evidence, fmt.Sprintf("that was at revision %s; the comparison is with %s", short(syncedRevision(r.situation.app.Status.OperationState)), short(r.situation.revision())))
+// Explain is the claim that a failure makes.
+func Explain(r *state.Resource, f Failure) rule.Answer {
+	c := rule.Answer{Mechanism: CauseOf(r, f), Confidence: drift.Certain, Evidence: []string{"the last sync failed here: " + r.Quote(f.Message)}}
+	c.Sync = syncAfter(c.Mechanism)
+	if !f.Current {
+		c.Confidence = drift.Possible
+		c.Evidence = append(c.Evidence, fmt.Sprintf("that was at revision %s; the comparison is with %s", state.Short(state.SyncedRevision(r.Application.Object.Status.OperationState)), state.Short(r.Application.Revision())))
 	}
-	if c.mechanism == drift.Unexplained {
-		c.summary = "The last sync of the resource failed for a reason that no rule knows."
-		c.confidence = drift.Possible
+	if c.Mechanism == drift.Unexplained {
+		c.Summary = "The last sync of the resource failed for a reason that no rule knows."
+		c.Confidence = drift.Possible
 	}
-	if c.mechanism == drift.RemovedAPIVersion {
-		if how := r.servedOtherwise(); how != "" {
-			c.evidence = append(c.evidence, how)
+	if c.Mechanism == drift.RemovedAPIVersion {
+		if how := r.ServedOtherwise(); how != "" {
+			c.Evidence = append(c.Evidence, how)
 		}
 	}
-	if c.mechanism == drift.ImmutableField {
-		r.recreates(&c)
+	if c.Mechanism == drift.ImmutableField {
+		Recreates(r, &c)
 	}
 	return c
 }
 
-// quote quotes a message about the resource; one about a Secret may hold its values.
-func (r *resource) quote(message string) string {
-	if r.isSecret() {
-		head, _, _ := strings.Cut(message, "\n")
-		return secretValues.ReplaceAllString(r.situation.quote(head), "(hidden)")
-	}
-	return r.situation.quote(message)
-}
-
-// secretValues are the parts of a message that may be values.
-var secretValues = regexp.MustCompile("\"[^\"]{0,400}\"?|`[^`]*`|'[^']*'|\\{.*")
-
-// recreates corrects the effect where the sync replaces what it cannot change: with
+// Recreates corrects the effect where the sync replaces what it cannot change: with
 // Force=true kubectl deletes the object and makes a new one.
-func (r *resource) recreates(c *claim) {
-	if r.live == nil || !hasOption(r.target, mark.SyncOptions, "Force=true") || r.syncsServerSide() {
+func Recreates(r *state.Resource, c *rule.Answer) {
+	if r.Live == nil || !state.HasOption(r.Target, mark.SyncOptions, "Force=true") || r.SyncsServerSide() {
 		return
 	}
-	c.sync = drift.Destructive
-	c.evidence = append(c.evidence, "Force=true is set: the sync deletes the object and creates it anew")
-	c.loss = append(c.loss, r.ref.Words()+" is deleted with what it holds, and created anew")
+	c.Sync = drift.Destructive
+	c.Evidence = append(c.Evidence, "Force=true is set: the sync deletes the object and creates it anew")
+	c.Loss = append(c.Loss, r.Ref.Words()+" is deleted with what it holds, and created anew")
 }

@@ -1,4 +1,4 @@
-package classify
+package compare
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -18,8 +19,8 @@ const (
 	maxBurden = 8 << 20
 	// usualDepth is how deep most objects are.
 	usualDepth = 16
-	// maxPortion bounds the bytes that are compared before the context is asked again.
-	maxPortion = 1 << 20
+	// MaxPortion bounds the bytes that are compared before the context is asked again.
+	MaxPortion = 1 << 20
 )
 
 var (
@@ -31,14 +32,15 @@ var (
 // of 1e2147483647 takes all memory.
 var exponent = regexp.MustCompile(`^[-+]?[0-9.]{1,64}[eE][-+]?[0-9]{3,}$`)
 
-func hugeExponent(text string) bool {
+// HugeExponent reports whether a text is such a number.
+func HugeExponent(text string) bool {
 	return len(text) > 4 && strings.ContainsAny(text, "eE") && exponent.MatchString(text)
 }
 
 // unfitFor says why neither side of the resource may be given to the libraries; nil
 // where both may.
-func (r *resource) unfitFor() error {
-	for _, side := range []object.Object{r.target, r.live} {
+func unfitFor(r *state.Resource) error {
+	for _, side := range []object.Object{r.Target, r.Live} {
 		if side == nil {
 			continue
 		}
@@ -80,7 +82,7 @@ func burden(value any, depth, left int) int {
 func exponentIn(value any) bool {
 	switch value := value.(type) {
 	case string:
-		return hugeExponent(value)
+		return HugeExponent(value)
 	case map[string]any:
 		for name, child := range value {
 			if name != "metadata" && exponentIn(child) {
@@ -93,16 +95,16 @@ func exponentIn(value any) bool {
 	return false
 }
 
-// portion splits resources into those that are compared at once: at most so many, and
+// Portion splits resources into those that are compared at once: at most so many, and
 // no more than can be compared in a short time.
-func portion(resources []*resource, most int) [][]*resource {
-	var split [][]*resource
-	start, left := 0, maxPortion
+func Portion(resources []*state.Resource, most int) [][]*state.Resource {
+	var split [][]*state.Resource
+	start, left := 0, MaxPortion
 	for i, r := range resources {
-		left = value.SizeLeft(r.live, max(0, value.SizeLeft(r.target, left)))
+		left = value.SizeLeft(r.Live, max(0, value.SizeLeft(r.Target, left)))
 		if left <= 0 || i+1-start == most {
 			split = append(split, resources[start:i+1])
-			start, left = i+1, maxPortion
+			start, left = i+1, MaxPortion
 		}
 	}
 	if start < len(resources) {

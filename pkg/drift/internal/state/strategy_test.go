@@ -1,4 +1,4 @@
-package classify
+package state
 
 import (
 	"testing"
@@ -10,9 +10,9 @@ import (
 // TestIgnoreStatus holds what ignoreResourceStatusField of resource.compareoptions means,
 // which is not the same in all releases (addIgnoreStatus of util/settings).
 func TestIgnoreStatus(t *testing.T) {
-	all := map[string][]string{"*/*": {statusPointer}}
-	ofCRDs := map[string][]string{crdKey: {statusPointer}}
-	andUnknown := map[string][]string{crdKey: {statusPointer, "/spec/preserveUnknownFields"}}
+	all := map[string][]string{"*/*": {StatusPointer}}
+	ofCRDs := map[string][]string{crdKey: {StatusPointer}}
+	andUnknown := map[string][]string{crdKey: {StatusPointer, "/spec/preserveUnknownFields"}}
 	for name, test := range map[string]struct {
 		version version
 		option  string
@@ -32,7 +32,7 @@ func TestIgnoreStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			overrides := map[string]v1alpha1.ResourceOverride{}
-			(&situation{settings: settings{version: test.version}}).ignoreStatus(overrides, test.option)
+			(&Application{Settings: settings{Version: test.version}}).ignoreStatus(overrides, test.option)
 			have := map[string][]string{}
 			for kind, override := range overrides {
 				have[kind] = override.IgnoreDifferences.JSONPointers

@@ -1,4 +1,4 @@
-package classify
+package state
 
 import (
 	"strings"
@@ -22,17 +22,17 @@ func relate(objects []map[string]any) *relations {
 	return related
 }
 
-// of returns the related objects of a group and kind.
-func (r *relations) of(group, kind string) []object.Object { return r.byKind[[2]string{group, kind}] }
+// Of returns the related objects of a group and kind.
+func (r *relations) Of(group, kind string) []object.Object { return r.byKind[[2]string{group, kind}] }
 
-// event is a Kubernetes Event.
-type event struct {
-	reason, message, time string
-	involved              drift.ResourceRef
+// Event is a Kubernetes Event.
+type Event struct {
+	Reason, Message, Time string
+	Involved              drift.ResourceRef
 }
 
-func parseEvents(events []map[string]any) []event {
-	parsed := make([]event, 0, len(events))
+func parseEvents(events []map[string]any) []Event {
+	parsed := make([]Event, 0, len(events))
 	for _, e := range events {
 		involved := object.Map(e, "involvedObject")
 		group, _, found := strings.Cut(object.Text(involved, "apiVersion"), "/")
@@ -43,9 +43,9 @@ func parseEvents(events []map[string]any) []event {
 		if time == "" {
 			time = object.Text(e, "eventTime")
 		}
-		parsed = append(parsed, event{
-			reason: object.Text(e, "reason"), message: object.Text(e, "message"), time: time,
-			involved: drift.ResourceRef{Group: group, Kind: object.Text(involved, "kind"), Namespace: object.Text(involved, "namespace"), Name: object.Text(involved, "name")},
+		parsed = append(parsed, Event{
+			Reason: object.Text(e, "reason"), Message: object.Text(e, "message"), Time: time,
+			Involved: drift.ResourceRef{Group: group, Kind: object.Text(involved, "kind"), Namespace: object.Text(involved, "namespace"), Name: object.Text(involved, "name")},
 		})
 	}
 	return parsed
