@@ -40,6 +40,48 @@ var layoutRules = []layoutRule{
 	{reason: "gopher-lua only in lua/verify", in: []string{""}, except: []string{"lua/verify"}, forbidden: []string{"github.com/yuin/gopher-lua"}},
 }
 
+// driftRooms are the rooms of the drift classifier, the lowest first. A room imports only
+// rooms of the lines above its own; those of one line know nothing of one another.
+var driftRooms = [][]string{
+	{""},
+	{"/internal/mark", "/internal/value"},
+	{"/internal/words"},
+	{"/internal/jq", "/internal/owners"},
+	{"/internal/diff", "/internal/kind"},
+	{"/internal/snippet"},
+	{"/internal/state"},
+	{"/internal/compare"},
+	{"/internal/rule"},
+	{"/internal/outcome"},
+	{"/internal/fix"},
+	{
+		"/internal/rules/application", "/internal/rules/ignore", "/internal/rules/operation", "/internal/rules/refusal",
+		"/internal/rules/source", "/internal/rules/tracking", "/internal/rules/values", "/internal/rules/writers",
+	},
+	{"/internal/trial", "/plan"},
+	{"/classify"},
+}
+
+// checkRooms holds a room of drift to those below it.
+func checkRooms(t *testing.T, name string, imports []string) {
+	t.Helper()
+	line := func(path string) int {
+		return slices.IndexFunc(driftRooms, func(rooms []string) bool {
+			room, found := strings.CutPrefix(path, "pkg/drift")
+			return found && slices.Contains(rooms, room)
+		})
+	}
+	own := line(name)
+	if own < 0 {
+		t.Errorf("%s has no place in driftRooms", name)
+	}
+	for _, path := range imports {
+		if path = strings.TrimPrefix(path, module); within(path, []string{"pkg/drift"}) && line(path) >= own {
+			t.Errorf("%s imports %s, which is not below it", name, path)
+		}
+	}
+}
+
 // TestLayout holds the direct imports of every package against the rules.
 func TestLayout(t *testing.T) {
 	output, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
@@ -60,6 +102,9 @@ func TestLayout(t *testing.T) {
 		}
 		seen++
 		name := strings.TrimPrefix(listed.ImportPath, module)
+		if within(name, []string{"pkg/drift"}) {
+			checkRooms(t, name, listed.Imports)
+		}
 		for _, rule := range layoutRules {
 			if within(name, rule.in) && !within(name, rule.except) {
 				checkImports(t, name, listed.Imports, rule)

@@ -15,6 +15,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/classify"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 )
 
 const classifyHelp = `Read a snapshot of an Application (JSON or YAML, as "moorpin extension snapshot"
@@ -121,9 +122,9 @@ func (c *classifying) writer() (func(io.Writer, *drift.Snapshot, *drift.Report) 
 	ofReport := func(write func(io.Writer, *drift.Report) error) func(io.Writer, *drift.Snapshot, *drift.Report) error {
 		return func(to io.Writer, _ *drift.Snapshot, report *drift.Report) error { return write(to, report) }
 	}
-	ofPlan := func(write func(classify.Plan) string) func(io.Writer, *drift.Snapshot, *drift.Report) error {
+	ofPlan := func(write func(plan.Plan) string) func(io.Writer, *drift.Snapshot, *drift.Report) error {
 		return func(to io.Writer, snapshot *drift.Snapshot, report *drift.Report) error {
-			_, err := io.WriteString(to, write(classify.PlanFor(snapshot, report)))
+			_, err := io.WriteString(to, write(plan.For(snapshot, report)))
 			return err //nolint:wrapcheck // run names the step
 		}
 	}
@@ -135,9 +136,9 @@ func (c *classifying) writer() (func(io.Writer, *drift.Snapshot, *drift.Report) 
 	case "json":
 		return ofReport(writeJSON), nil
 	case "plan":
-		return ofPlan(classify.Plan.Markdown), nil
+		return ofPlan(plan.Plan.Markdown), nil
 	case "script":
-		return ofPlan(classify.Plan.Script), nil
+		return ofPlan(plan.Plan.Script), nil
 	}
 	return nil, cli.Mistake(fmt.Errorf("--output: %q is not known; use text, json, markdown, plan or script", c.format))
 }

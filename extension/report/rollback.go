@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
-	"github.com/moorpin/moorpin/pkg/drift/classify"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 )
 
 const rollbackHead = `What the plan for Application %s deletes, as the snapshot shows it.
@@ -34,7 +34,7 @@ func Rollback(snapshot *drift.Snapshot, report *drift.Report) ([]byte, error) {
 	}
 	snapshot = copied(snapshot)
 	mask(snapshot) // one that was posted may hold Secrets inside of other objects
-	plan := classify.PlanFor(snapshot, report)
+	plan := plan.For(snapshot, report)
 	lives := livesOf(snapshot)
 	var head, documents bytes.Buffer
 	head.WriteString(comment(fmt.Sprintf(rollbackHead, line(plan.Application))))
@@ -70,7 +70,7 @@ func Rollback(snapshot *drift.Snapshot, report *drift.Report) ([]byte, error) {
 }
 
 // leaveOut says that an object is not in the file, and how to keep it all the same.
-func leaveOut(head *bytes.Buffer, d classify.Deletion, why string) {
+func leaveOut(head *bytes.Buffer, d plan.Deletion, why string) {
 	name := d.Resource.Kind + " " + d.Resource.Name
 	if d.Resource.Namespace != "" {
 		name = d.Resource.Kind + " " + d.Resource.Namespace + "/" + d.Resource.Name

@@ -26,7 +26,8 @@ func TestRulesEndWithTheContext(t *testing.T) {
 		t.Error("a rule about the Application was asked after the end of the context")
 	}
 	r := &state.Resource{Application: s, Differences: []*diff.Difference{{Pointer: "/data/a", Steps: []string{"data", "a"}}}}
-	rule.Each(drift.ManualEdit, func(*state.Resource, *diff.Difference) (rule.Answer, bool) { asked++; return rule.Answer{}, false })(r, r.Differences)
+	looks := rule.Field{Mechanism: drift.ManualEdit, Match: func(*state.Resource, *diff.Difference) (rule.Answer, bool) { asked++; return rule.Answer{}, false }}
+	askField(&looks, r, r.Differences)
 	if asked != 0 {
 		t.Error("a difference was looked at after the end of the context")
 	}

@@ -11,10 +11,16 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/fix"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rules/application"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rules/source"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+	"github.com/moorpin/moorpin/pkg/drift/internal/trial"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -39,7 +45,7 @@ func Classify(ctx context.Context, snapshot *drift.Snapshot, options Options) (r
 	}
 	explained := explain(s)
 	if options.Prove {
-		prove(s, explained)
+		trial.Prove(s, explained)
 	}
 	if err := s.Ended(); err != nil {
 		return nil, err
@@ -66,12 +72,12 @@ func explain(s *state.Application) *drift.Report {
 	for _, found := range explainAll(s) {
 		findings = append(findings, found...)
 	}
-	findings = addDryRuns(s, replacing(s, doubtGuesses(s, subsume(findings))))
-	findings = append(findings, unaccounted(s, findings)...)
-	findings = append(findings, closing(s, findings)...)
+	for _, correction := range corrections {
+		findings = correction.apply(s, findings)
+	}
 	fitFixes(s, findings)
 	report := report(s, findings)
-	warnUsed(s, report)
+	plan.WarnUsed(s, report)
 	redact(s, report)
 	return report
 }
@@ -122,27 +128,50 @@ func explainResource(r *state.Resource) []drift.Finding {
 		return nil
 	}
 	r.Prepare()
-	var claims []rule.Answer
-	for _, rule := range fieldRules {
+	var answers []rule.Answer
+	for i := range fieldRules {
 		open := open(r)
 		if len(open) == 0 || r.Application.Ctx.Err() != nil {
 			break
 		}
-		for _, c := range rule(r, open) {
-			claims = append(claims, take(c)...)
+		for _, c := range askField(&fieldRules[i], r, open) {
+			answers = append(answers, take(c)...)
 		}
 	}
 	if left := open(r); len(left) > 0 {
-		claims = append(claims, take(unexplained(r, left))...)
+		answers = append(answers, take(source.Unexplained(r, left))...)
 	}
-	claims = reviseDeadRules(r, failWhole(followTemplate(claims)))
+	for _, merge := range merges {
+		answers = merge.apply(r, answers)
+	}
 	for _, rule := range hiddenRules {
 		if r.Application.Ctx.Err() != nil {
 			break
 		}
-		claims = append(claims, rule(r)...)
+		answers = append(answers, rule(r)...)
 	}
-	return findings(r, claims)
+	return findings(r, answers)
+}
+
+// askField asks a rule about the open differences.
+func askField(f *rule.Field, r *state.Resource, open []*diff.Difference) []rule.Answer {
+	if f.MatchAll != nil {
+		return f.MatchAll(r, open)
+	}
+	var answers []rule.Answer
+	for _, d := range open {
+		if r.Application.Ctx.Err() != nil {
+			break
+		}
+		if f.Alike && outcome.Wanted(r, d) {
+			continue
+		}
+		if c, ok := f.Match(r, d); ok {
+			c.Mechanism, c.Differences = f.Mechanism, []*diff.Difference{d}
+			answers = append(answers, c)
+		}
+	}
+	return answers
 }
 
 // oneSided returns the finding about a resource that is only in Git, only in the
@@ -170,8 +199,8 @@ func open(r *state.Resource) []*diff.Difference {
 	return open
 }
 
-// take marks the claim's differences as answered for; a difference that another
-// rule had answered for is taken out. A claim that is left without any is none.
+// take marks the answer's differences as answered for; a difference that another
+// rule had answered for is taken out. A answer that is left without any is none.
 func take(c rule.Answer) []rule.Answer {
 	var mine []*diff.Difference
 	for _, d := range c.Differences {
@@ -187,15 +216,15 @@ func take(c rule.Answer) []rule.Answer {
 	return []rule.Answer{c}
 }
 
-// findings merges the claims of one mechanism into one finding each.
-func findings(r *state.Resource, claims []rule.Answer) []drift.Finding {
+// findings merges the answers of one mechanism into one finding each.
+func findings(r *state.Resource, answers []rule.Answer) []drift.Finding {
 	type id struct {
 		mechanism drift.Mechanism
 		hidden    bool
 	}
 	var order []id
 	merged := map[id]*rule.Answer{}
-	for _, c := range claims {
+	for _, c := range answers {
 		name := id{c.Mechanism, len(c.Differences) == 0}
 		into, found := merged[name]
 		if !found {
@@ -217,7 +246,7 @@ func findings(r *state.Resource, claims []rule.Answer) []drift.Finding {
 	return findings
 }
 
-// finding writes a claim out. r is nil for a claim about the Application.
+// finding writes an answer out. r is nil for an answer about the Application.
 func finding(s *state.Application, r *state.Resource, c *rule.Answer) drift.Finding {
 	c.Evidence = together(c.Evidence, c.Differences)
 	f := drift.Finding{
@@ -238,11 +267,11 @@ func finding(s *state.Application, r *state.Resource, c *rule.Answer) drift.Find
 	if f.Summary == "" {
 		f.Summary = c.Mechanism.Summary()
 	}
-	f.Fixes = fixesFor(s, r, c, f.Fields)
+	f.Fixes = fix.For(s, r, c, f.Fields)
 	return f
 }
 
-// fieldsOf writes the claim's fields out, values of Secrets masked.
+// fieldsOf writes the answer's fields out, values of Secrets masked.
 func fieldsOf(r *state.Resource, c *rule.Answer) []drift.Field {
 	found := make([]drift.Field, 0, len(c.Differences)+len(c.Hidden))
 	for _, d := range c.Differences {
@@ -279,12 +308,12 @@ func report(s *state.Application, findings []drift.Finding) *drift.Report {
 	return report
 }
 
-// closing is what is left to say when nothing else was found.
-func closing(s *state.Application, findings []drift.Finding) []drift.Finding {
+// addClosing adds what is left to say when nothing else was found.
+func addClosing(s *state.Application, findings []drift.Finding) []drift.Finding {
 	if len(findings) > 0 {
-		return nil
+		return findings
 	}
-	c := inSync(s)
+	c := application.InSync(s)
 	if s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync {
 		c = unseen(s)
 	}

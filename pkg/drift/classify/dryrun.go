@@ -28,7 +28,7 @@ func addDryRuns(s *state.Application, findings []drift.Finding) []drift.Finding 
 		}
 		if len(about) == 0 && refused(dry) {
 			// A sync applies what does not differ too.
-			c := refusedClaim(r, dry)
+			c := refusedAnswer(r, dry)
 			c.About = &r.Ref
 			findings = append(findings, finding(s, nil, &c))
 		}
@@ -46,7 +46,7 @@ func addDryRun(r *state.Resource, dry *drift.DryRun, f *drift.Finding) {
 		if f.Mechanism == drift.ExcludedResource {
 			return // Argo CD never applies it
 		}
-		c := refusedClaim(r, dry)
+		c := refusedAnswer(r, dry)
 		f.Sync = drift.Worse(f.Sync, c.Sync)
 		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), c.Evidence...))
 		f.Loss = words.Unique(append(slices.Clone(f.Loss), c.Loss...))
@@ -94,8 +94,8 @@ func worsen(f *drift.Finding, changed []*diff.Difference) {
 	}
 }
 
-// refusedClaim is the claim that a refused dry run makes.
-func refusedClaim(r *state.Resource, dry *drift.DryRun) rule.Answer {
+// refusedAnswer is the answer that a refused dry run makes.
+func refusedAnswer(r *state.Resource, dry *drift.DryRun) rule.Answer {
 	c := rule.Answer{Mechanism: outcome.CauseOf(r, outcome.Failure{Message: dry.Error, Current: true}), Confidence: drift.Certain, Sync: drift.WillFail}
 	kind := string(c.Mechanism)
 	if c.Mechanism == drift.Unexplained {

@@ -10,8 +10,11 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
+	"github.com/moorpin/moorpin/pkg/drift/internal/fix"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+	"github.com/moorpin/moorpin/pkg/drift/internal/trial"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
@@ -47,7 +50,7 @@ func FuzzFixes(f *testing.F) {
 		fields := append(flagged(r), drift.Field{Pointer: at, Live: value, InLive: found, Target: value, InTarget: true})
 		report := &drift.Report{}
 		for _, mechanism := range append(slices.Clone(drift.Mechanisms), drift.None, drift.Unexplained) {
-			fixes := fixesFor(s, r, &rule.Answer{Mechanism: mechanism, Sync: drift.FightsController}, slices.Clone(fields))
+			fixes := fix.For(s, r, &rule.Answer{Mechanism: mechanism, Sync: drift.FightsController}, slices.Clone(fields))
 			for _, fix := range fixes {
 				var parsed map[string]any
 				if fix.Where == drift.InCluster || fix.Where == drift.InOperation {
@@ -60,8 +63,8 @@ func FuzzFixes(f *testing.F) {
 			}
 			report.Findings = append(report.Findings, drift.Finding{Mechanism: mechanism, Resource: r.Ref, Fixes: fixes})
 		}
-		prove(s, report)
-		plan := PlanFor(snapshot, report)
+		trial.Prove(s, report)
+		plan := plan.For(snapshot, report)
 		_, _ = plan.Markdown(), plan.Script()
 	})
 }

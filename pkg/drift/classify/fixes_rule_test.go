@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/fix"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
@@ -55,13 +56,13 @@ func TestRulesIgnoreOneField(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := &fixer{Application: s, r: s.Resources[0], claim: &rule.Answer{}}
+			f := &fix.Builder{Application: s, R: s.Resources[0], Answer: &rule.Answer{}}
 			at := fieldpath.Pointer(pointer)
 			value, found := at.Value(live)
 			if !found {
 				t.Fatal("no such field")
 			}
-			rule, stable := f.narrowRule([]drift.Field{{Pointer: at, Live: value, Target: value, InLive: true, InTarget: true}})
+			rule, stable := f.NarrowRule([]drift.Field{{Pointer: at, Live: value, Target: value, InLive: true, InTarget: true}})
 			if stable != row.stable {
 				t.Errorf("stable: %v, want %v: %s", stable, row.stable, row.reason)
 			}
@@ -73,7 +74,7 @@ func TestRulesIgnoreOneField(t *testing.T) {
 			if err := normalizer.Normalize(object); err != nil {
 				t.Fatal(err)
 			}
-			want, _ := edited(live, []snippet.Change{{Path: gitPath(live, at.Steps()), Remove: true}}, true)
+			want, _ := fix.Edited(live, []snippet.Change{{Path: fix.GitPath(live, at.Steps()), Remove: true}}, true)
 			if diff := cmp.Diff(want, object.Object); diff != "" {
 				t.Errorf("%s: %+v: -want +got:\n%s", row.reason, rule, diff)
 			}

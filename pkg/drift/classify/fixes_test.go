@@ -14,6 +14,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
+	"github.com/moorpin/moorpin/pkg/drift/internal/fix"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
@@ -202,7 +203,7 @@ func TestEveryMechanismHasFixes(t *testing.T) {
 		"hostile":     {"names and values come from whoever may create objects", hostile, false},
 		"live alone":  {"leftovers have no target", oneSided, false},
 		"Git alone":   {"missing resources have no live object", missing, false},
-		"Application": {"a claim about the whole has no resource", snapshot, true},
+		"Application": {"an answer about the whole has no resource", snapshot, true},
 	}
 	var script strings.Builder
 	for name, row := range rows {
@@ -213,8 +214,8 @@ func TestEveryMechanismHasFixes(t *testing.T) {
 			if row.whole {
 				r, fields = nil, nil
 			}
-			fixes := fixesFor(s, r, c, fields)
-			if len(fixes) == 0 || len(fixes) > maxFixes {
+			fixes := fix.For(s, r, c, fields)
+			if len(fixes) == 0 || len(fixes) > fix.Most {
 				t.Errorf("%s: %s: %d fixes (%s)", name, mechanism, len(fixes), row.reason)
 			}
 			for _, fix := range fixes {
@@ -310,7 +311,7 @@ func TestFixFitsTheFacts(t *testing.T) {
 			snapshot.Resources[0].Target = with(t, snapshot.Resources[0].Target, row.set)
 			snapshot.Resources[0].Live = with(t, snapshot.Resources[0].Live, row.live)
 			s, r := arrange(t, snapshot)
-			fixes := fixesFor(s, r, &rule.Answer{Mechanism: row.mechanism, Sync: row.sync}, []drift.Field{row.field})
+			fixes := fix.For(s, r, &rule.Answer{Mechanism: row.mechanism, Sync: row.sync}, []drift.Field{row.field})
 			if fixes[0].Kind != row.want {
 				t.Errorf("%s first, want %s: %s", fixes[0].Kind, row.want, row.reason)
 			}
@@ -322,8 +323,8 @@ func TestFixFitsTheFacts(t *testing.T) {
 func with(t *testing.T, document object.Object, values map[string]any) object.Object {
 	t.Helper()
 	for pointer, value := range values {
-		path := gitPath(nil, fieldpath.Pointer(pointer).Steps())
-		made, ok := edited(document, []snippet.Change{{Path: path, Value: value}}, true)
+		path := fix.GitPath(nil, fieldpath.Pointer(pointer).Steps())
+		made, ok := fix.Edited(document, []snippet.Change{{Path: path, Value: value}}, true)
 		if !ok {
 			t.Fatalf("cannot set %s", pointer)
 		}
@@ -392,7 +393,7 @@ func TestSnippetsHoldNoSecrets(t *testing.T) {
 	s, r := arrange(t, snapshot)
 	fields := r.Masked(flagged(r))
 	for _, mechanism := range append(slices.Clone(drift.Mechanisms), drift.Unexplained) {
-		for _, fix := range fixesFor(s, r, &rule.Answer{Mechanism: mechanism}, slices.Clone(fields)) {
+		for _, fix := range fix.For(s, r, &rule.Answer{Mechanism: mechanism}, slices.Clone(fields)) {
 			if strings.Contains(fix.Snippet+fix.Why, value) || strings.Contains(fix.Snippet+fix.Why, state.MaskTarget) {
 				t.Errorf("%s: %s shows the value:\n%s", mechanism, fix.Kind, fix.Snippet)
 			}
@@ -402,12 +403,12 @@ func TestSnippetsHoldNoSecrets(t *testing.T) {
 
 func TestEveryMechanismHasARow(t *testing.T) {
 	for _, mechanism := range append(slices.Clone(drift.Mechanisms), drift.None) {
-		if _, found := fixers[mechanism]; !found {
+		if _, found := fix.ByMechanism[mechanism]; !found {
 			t.Errorf("%s has no fixes", mechanism)
 		}
 	}
-	if len(fixers) != len(drift.Mechanisms)+1 {
-		t.Errorf("%d mechanisms have fixes, want %d", len(fixers), len(drift.Mechanisms)+1)
+	if len(fix.ByMechanism) != len(drift.Mechanisms)+1 {
+		t.Errorf("%d mechanisms have fixes, want %d", len(fix.ByMechanism), len(drift.Mechanisms)+1)
 	}
 	if rows := slices.Collect(maps.Keys(fixRows)); len(rows) != len(drift.Mechanisms)+2 {
 		t.Errorf("the table has %d rows", len(rows))

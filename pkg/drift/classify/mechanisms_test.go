@@ -13,6 +13,7 @@ import (
 
 	"github.com/moorpin/moorpin/e2e/record/cases"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 const mechanismsFile = "../../../docs/mechanisms.md"
@@ -114,6 +115,7 @@ func checkMechanismsPage(t *testing.T, head string, effects, fixes map[drift.Mec
 		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", name, m.Summary(), listed(effects[m]), listed(fixes[m]))
 	}
 	page.WriteString("\n`unexplained` is what none of them explains; a sync is then said to overwrite what is live.\n")
+	page.WriteString(orderTables())
 	if *update {
 		if err := os.WriteFile(mechanismsFile, page.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
@@ -126,6 +128,30 @@ func checkMechanismsPage(t *testing.T, head string, effects, fixes map[drift.Mec
 	if diff := cmp.Diff(page.String(), string(have)); diff != "" {
 		t.Errorf("docs/mechanisms.md is not up to date; run the test with -update (-want +have): %s", diff)
 	}
+}
+
+// orderTables say who wins, as classify/order.go does.
+func orderTables() string {
+	var page strings.Builder
+	page.WriteString("\n## Who wins, and why\n")
+	tables := classify.Order()
+	for _, table := range []struct{ name, head string }{
+		{"application", "The Application as a whole: all of these are asked, in this order."},
+		{"one-sided", "What only Git or only the cluster has: the first that answers has the resource."},
+		{"field", "A field that differs: the first that answers has the field."},
+		{"merge", "What the answers about one resource become together, one after the other."},
+		{"silence", "Findings that others leave out."},
+		{"correction", "What is done with all findings, one after the other."},
+	} {
+		fmt.Fprintf(&page, "\n%s\n\n| | why |\n|---|---|\n", table.head)
+		for _, row := range tables[table.name] {
+			if row.Why == "" {
+				row.Why = "**no reason given**"
+			}
+			fmt.Fprintf(&page, "| %s | %s |\n", row.What, row.Why)
+		}
+	}
+	return page.String()
 }
 
 func listed(set map[string]bool) string {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 )
 
 const zombies = `
@@ -78,7 +79,7 @@ related:
 `
 
 // planFor makes a plan in which every object that is only live is a leftover.
-func planFor(t *testing.T, text string) Plan {
+func planFor(t *testing.T, text string) plan.Plan {
 	t.Helper()
 	snapshot := parseYAML(t, text)
 	report := &drift.Report{Application: "argocd/web"}
@@ -87,10 +88,10 @@ func planFor(t *testing.T, text string) Plan {
 			report.Findings = append(report.Findings, drift.Finding{Mechanism: drift.PendingPrune, Resource: drift.RefOf(r.Live)})
 		}
 	}
-	return PlanFor(snapshot, report)
+	return plan.For(snapshot, report)
 }
 
-func stepNames(steps []Deletion) []string {
+func stepNames(steps []plan.Deletion) []string {
 	var found []string
 	for _, step := range steps {
 		found = append(found, step.Resource.Kind+" "+step.Resource.Name)
@@ -99,7 +100,7 @@ func stepNames(steps []Deletion) []string {
 }
 
 func TestPlan(t *testing.T) {
-	plan := planFor(t, zombies)
+	p := planFor(t, zombies)
 	reasons := map[string]string{
 		"mounted":         "Pod shop/p refers to it (configMapRef)",
 		"tls":             "Ingress shop/i refers to it (secretName)",
@@ -111,7 +112,7 @@ func TestPlan(t *testing.T) {
 		"owned":           "Widget other owns it, and would make it again",
 	}
 	got := map[string]string{}
-	for _, kept := range plan.Keep {
+	for _, kept := range p.Keep {
 		got[kept.Resource.Name] = kept.Reasons[0]
 	}
 	if diff := cmp.Diff(reasons, got); diff != "" {
@@ -121,24 +122,24 @@ func TestPlan(t *testing.T) {
 		"ValidatingWebhookConfiguration zombie", "Widget w", "Service hook", "Deployment zombie", "RoleBinding zombie", "Role zombie",
 		"ConfigMap by-zombie", "ConfigMap free", "ServiceAccount zombie", "IngressClass unused", "CustomResourceDefinition widgets.example.com",
 	}
-	if diff := cmp.Diff(want, stepNames(plan.Delete)); diff != "" {
+	if diff := cmp.Diff(want, stepNames(p.Delete)); diff != "" {
 		t.Errorf("order: -want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"PersistentVolumeClaim data", "Namespace empty"}, stepNames(plan.Manual)); diff != "" {
+	if diff := cmp.Diff([]string{"PersistentVolumeClaim data", "Namespace empty"}, stepNames(p.Manual)); diff != "" {
 		t.Errorf("by hand: -want +got:\n%s", diff)
 	}
-	for _, step := range plan.Delete {
-		if !slices.ContainsFunc(plan.Unseen, func(c Check) bool { return c.Resource == step.Resource }) && slices.Contains([]string{"ConfigMap", "IngressClass", "Role", "CustomResourceDefinition"}, step.Resource.Kind) {
+	for _, step := range p.Delete {
+		if !slices.ContainsFunc(p.Unseen, func(c plan.Check) bool { return c.Resource == step.Resource }) && slices.Contains([]string{"ConfigMap", "IngressClass", "Role", "CustomResourceDefinition"}, step.Resource.Kind) {
 			t.Errorf("nothing says how to see who else uses %s", step.Resource.Words())
 		}
 	}
 }
 
 func TestPlanDeletesNothingInDoubt(t *testing.T) {
-	for _, mechanism := range inDoubt {
+	for _, mechanism := range plan.InDoubt {
 		snapshot := parseYAML(t, oneZombie)
 		report := &drift.Report{Findings: []drift.Finding{{Mechanism: mechanism}, {Mechanism: drift.PendingPrune, Resource: drift.RefOf(snapshot.Resources[0].Live)}}}
-		if plan := PlanFor(snapshot, report); len(plan.Delete) > 0 || len(plan.Keep) != 1 {
+		if plan := plan.For(snapshot, report); len(plan.Delete) > 0 || len(plan.Keep) != 1 {
 			t.Errorf("%s: deletes %v, keeps %v", mechanism, plan.Delete, plan.Keep)
 		}
 	}
@@ -157,7 +158,7 @@ func TestPlanMarkdown(t *testing.T) {
 			t.Errorf("the plan lacks %q:\n%s", part, text)
 		}
 	}
-	if empty := (Plan{Application: "a"}).Markdown(); !strings.Contains(empty, "nothing to delete") {
+	if empty := (plan.Plan{Application: "a"}).Markdown(); !strings.Contains(empty, "nothing to delete") {
 		t.Errorf("an empty plan says: %s", empty)
 	}
 }
@@ -188,7 +189,7 @@ type script struct {
 	environment []string
 }
 
-func newScript(t *testing.T, plan Plan) *script {
+func newScript(t *testing.T, plan plan.Plan) *script {
 	t.Helper()
 	folder := t.TempDir()
 	s := &script{t: t, calls: filepath.Join(folder, "calls"), path: filepath.Join(folder, "plan.sh")}
@@ -285,7 +286,7 @@ func TestPlanScriptQuotes(t *testing.T) {
 		snapshot.Resources = append(snapshot.Resources, drift.Resource{Live: live})
 		report.Findings = append(report.Findings, drift.Finding{Mechanism: drift.PendingPrune, Resource: drift.RefOf(live)})
 	}
-	plan := PlanFor(snapshot, report)
+	plan := plan.For(snapshot, report)
 	s := newScript(t, plan)
 	s.run("", []string{"UID_NOW=u"})
 	_, calls := s.run("", []string{"DRY_RUN=0", "YES=1", "UID_NOW=u"})

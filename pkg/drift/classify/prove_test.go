@@ -8,9 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/fix"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+	"github.com/moorpin/moorpin/pkg/drift/internal/trial"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
@@ -30,8 +32,8 @@ func provenOf(t *testing.T, r *state.Resource, mechanism drift.Mechanism, pointe
 	if len(chosen) != len(pointers) {
 		t.Fatalf("flagged are %v", flagged(r))
 	}
-	report := &drift.Report{Findings: []drift.Finding{{Fixes: fixesFor(r.Application, r, &rule.Answer{Mechanism: mechanism}, chosen)}}}
-	prove(r.Application, report)
+	report := &drift.Report{Findings: []drift.Finding{{Fixes: fix.For(r.Application, r, &rule.Answer{Mechanism: mechanism}, chosen)}}}
+	trial.Prove(r.Application, report)
 	proven := map[string]bool{}
 	for _, fix := range report.Findings[0].Fixes {
 		proven[string(fix.Kind)+" "+string(fix.Where)] = fix.Proven
@@ -100,25 +102,25 @@ func TestWhatDoesNotHelpIsNotProven(t *testing.T) {
 	other := []snippet.Step{{Field: "spec"}, {Field: "paused"}}
 	rows := map[string]struct {
 		reason string
-		edit   edit
+		edit   fix.Edit
 		want   bool
 	}{
-		"right value":     {"Git says what live says", edit{changes: []snippet.Change{{Path: path, Value: int64(5)}}}, true},
-		"another value":   {"it still differs, and a sync would fight", edit{changes: []snippet.Change{{Path: path, Value: int64(3)}}}, true},
-		"something else":  {"the field still differs", edit{changes: []snippet.Change{{Path: other, Value: true}}}, false},
-		"too much":        {"another field begins to differ", edit{changes: []snippet.Change{{Path: path, Value: int64(5)}, {Path: other, Value: true}}}, false},
-		"no rule":         {"nothing is ignored", edit{}, false},
-		"nowhere to edit": {"the path leads through a text", edit{changes: []snippet.Change{{Path: []snippet.Step{{Field: "kind"}, {Field: "x"}}, Value: 1}}}, false},
+		"right value":     {"Git says what live says", fix.Edit{Changes: []snippet.Change{{Path: path, Value: int64(5)}}}, true},
+		"another value":   {"it still differs, and a sync would fight", fix.Edit{Changes: []snippet.Change{{Path: path, Value: int64(3)}}}, true},
+		"something else":  {"the field still differs", fix.Edit{Changes: []snippet.Change{{Path: other, Value: true}}}, false},
+		"too much":        {"another field begins to differ", fix.Edit{Changes: []snippet.Change{{Path: path, Value: int64(5)}, {Path: other, Value: true}}}, false},
+		"no rule":         {"nothing is ignored", fix.Edit{}, false},
+		"nowhere to edit": {"the path leads through a text", fix.Edit{Changes: []snippet.Change{{Path: []snippet.Step{{Field: "kind"}, {Field: "x"}}, Value: 1}}}, false},
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			_, r := arrange(t, parseYAML(t, workload))
-			row.edit.resource, row.edit.fields = r, []drift.Field{field}
+			row.edit.Resource, row.edit.Fields = r, []drift.Field{field}
 			if name == "another value" {
 				// Of a value that live does not have only the sync after it is modelled.
 				row.reason = "the sync writes it"
 			}
-			if got := row.edit.holds(); got != row.want {
+			if got := trial.Holds(&row.edit); got != row.want {
 				t.Errorf("proven: %v, want %v: %s", got, row.want, row.reason)
 			}
 		})
@@ -131,8 +133,8 @@ func TestSecretsAreNotTried(t *testing.T) {
 		side["apiVersion"], side["kind"] = "v1", "Secret"
 	}
 	_, r := arrange(t, snapshot)
-	e := &edit{resource: r, fields: flagged(r), ignores: nil, changes: []snippet.Change{{Path: []snippet.Step{{Field: "spec"}}, Remove: true}}}
-	if e.holds() {
+	e := &fix.Edit{Resource: r, Fields: flagged(r), Ignores: nil, Changes: []snippet.Change{{Path: []snippet.Step{{Field: "spec"}}, Remove: true}}}
+	if trial.Holds(e) {
 		t.Error("a Secret was tried")
 	}
 }
@@ -140,14 +142,14 @@ func TestSecretsAreNotTried(t *testing.T) {
 func TestTrialsAreBounded(t *testing.T) {
 	_, r := arrange(t, parseYAML(t, workload))
 	report := &drift.Report{}
-	for range maxTrials + 1 {
-		report.Findings = append(report.Findings, drift.Finding{Fixes: []drift.Fix{{Edit: &edit{resource: &state.Resource{}}}}})
+	for range trial.MaxTrials + 1 {
+		report.Findings = append(report.Findings, drift.Finding{Fixes: []drift.Fix{{Edit: &fix.Edit{Resource: &state.Resource{}}}}})
 	}
-	prove(r.Application, report)
-	if last := report.Findings[maxTrials].Fixes[0]; !strings.Contains(last.Why, notTried) || last.Proven {
+	trial.Prove(r.Application, report)
+	if last := report.Findings[trial.MaxTrials].Fixes[0]; !strings.Contains(last.Why, trial.NotTried) || last.Proven {
 		t.Errorf("the last one says %q", last.Why)
 	}
-	if first := report.Findings[0].Fixes[0]; strings.Contains(first.Why, notTried) {
+	if first := report.Findings[0].Fixes[0]; strings.Contains(first.Why, trial.NotTried) {
 		t.Errorf("the first one says %q", first.Why)
 	}
 }
@@ -156,7 +158,7 @@ func TestEditedLeavesTheManifest(t *testing.T) {
 	snapshot := parseYAML(t, workload)
 	before := value.Canonical(snapshot.Resources[0].Target)
 	_, r := arrange(t, snapshot)
-	fixes := fixesFor(r.Application, r, &rule.Answer{Mechanism: drift.ManualEdit}, flagged(r))
+	fixes := fix.For(r.Application, r, &rule.Answer{Mechanism: drift.ManualEdit}, flagged(r))
 	made, ok := fixes[0].Edited(snapshot.Resources[0].Target)
 	if !ok {
 		t.Fatal("the fix is an edit")

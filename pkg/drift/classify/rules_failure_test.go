@@ -8,6 +8,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rules/refusal"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
@@ -17,7 +18,7 @@ func TestFailureOf(t *testing.T) {
 		`Deployment.apps "web" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"web2"}}: field is immutable`:                                                                            drift.ImmutableField,
 		`StatefulSet.apps "db" is invalid: spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy' and 'minReadySeconds' are forbidden`: drift.ImmutableField,
 		`Service "db" is invalid: spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set`:                                                                                                 drift.ImmutableField,
-		`PersistentVolumeClaim "data" is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims`:                           drift.ImmutableField,
+		`PersistentVolumeClaim "data" is invalid: spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound answers`:                          drift.ImmutableField,
 		`PersistentVolumeClaim "data" is invalid: spec.resources.requests.storage: Forbidden: field can not be less than status.capacity`:                                                               drift.ImmutableField,
 		`RoleBinding.rbac.authorization.k8s.io "rb" is invalid: roleRef: Invalid value: {"kind":"Role"}: cannot change roleRef`:                                                                         drift.ImmutableField,
 		`StorageClass.storage.k8s.io "fast" is invalid: parameters: Forbidden: updates to parameters are forbidden.`:                                                                                    drift.ImmutableField,
@@ -154,8 +155,8 @@ func TestFrozen(t *testing.T) {
 		"spec.serviceName": true, "spec.replicas": false, "spec.template.spec.containers.0.image": false,
 		"spec.volumeClaimTemplates.0.spec.resources.requests.storage": true, "spec.volumeClaimTemplates.0.kind": false, "metadata.labels.a": false, "spec": false,
 	} {
-		rule := frozenRules[[2]string{"apps", "StatefulSet"}][0]
-		if got := rule.covers(strings.Split(pointer, ".")); got != want {
+		rule := refusal.FrozenRules[[2]string{"apps", "StatefulSet"}][0]
+		if got := rule.Covers(strings.Split(pointer, ".")); got != want {
 			t.Errorf("StatefulSet %s: %t, want %t", pointer, got, want)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
-// JqUse is one jq path of the rules and who it is for.
-type JqUse struct {
+// JQUse is one jq path of the rules and who it is for.
+type JQUse struct {
 	Path string
 	Rule v1alpha1.ResourceIgnoreDifferences
 }
@@ -75,7 +75,7 @@ func refuse(s *state.Application, what, why string) {
 func guarded(ctx context.Context, s *state.Application, paths []string, rule v1alpha1.ResourceIgnoreDifferences) []string {
 	var kept []string
 	for _, path := range paths {
-		if why := Unsafe(ctx, s, JqUse{path, rule}); why != "" {
+		if why := Unsafe(ctx, s, JQUse{path, rule}); why != "" {
 			refuse(s, "the jq path "+s.Shortened(path), why)
 			continue
 		}
@@ -86,7 +86,7 @@ func guarded(ctx context.Context, s *state.Application, paths []string, rule v1a
 
 // Unsafe says why a jq path must not run, or "". A path that cannot be compiled runs
 // nowhere, and the rules about ignored fields say so.
-func Unsafe(ctx context.Context, s *state.Application, use JqUse) string {
+func Unsafe(ctx context.Context, s *state.Application, use JQUse) string {
 	if why := jq.Unsafe(use.Path); why != "" {
 		return why
 	}

@@ -19,7 +19,7 @@ import (
 // Shape is what is known of a field: the schema of the CRD, or the Go type of
 // Kubernetes' own kinds. The zero shape allows anything.
 type Shape struct {
-	Crd    map[string]any
+	CRD    map[string]any
 	GoType reflect.Type
 	// mergeKey is the key of the list's items, where they have one.
 	MergeKeys []string
@@ -29,7 +29,7 @@ type Shape struct {
 // field, so that the API server drops it.
 func (s Shape) At(steps []string) (found Shape, known bool) {
 	for i, step := range steps {
-		if i == 0 && s.Crd != nil && (step == "metadata" || step == "apiVersion" || step == "kind") {
+		if i == 0 && s.CRD != nil && (step == "metadata" || step == "apiVersion" || step == "kind") {
 			return Shape{}, true
 		}
 		if s, known = s.Child(step); !known {
@@ -42,7 +42,7 @@ func (s Shape) At(steps []string) (found Shape, known bool) {
 // Child is the shape of a field or of the items of a list, and whether there is one.
 func (s Shape) Child(step string) (Shape, bool) {
 	switch {
-	case s.Crd != nil:
+	case s.CRD != nil:
 		return s.crdChild(step)
 	case s.GoType != nil:
 		return s.goChild(step)
@@ -50,28 +50,8 @@ func (s Shape) Child(step string) (Shape, bool) {
 	return Shape{}, true
 }
 
-func (s Shape) crdChild(step string) (Shape, bool) {
-	if items := object.Map(s.Crd, "items"); items != nil && value.IsIndex(step) {
-		return ofCRD(items), true
-	}
-	if property := object.Map(s.Crd, "properties", step); property != nil {
-		return ofCRD(property), true
-	}
-	switch additional := s.Crd["additionalProperties"].(type) {
-	case map[string]any:
-		return ofCRD(additional), true
-	case bool:
-		if additional {
-			return Shape{}, true
-		}
-	}
-	open := s.Crd["x-kubernetes-preserve-unknown-fields"] == true ||
-		s.Crd["x-kubernetes-embedded-resource"] == true && (step == "metadata" || step == "apiVersion" || step == "kind")
-	return Shape{}, open
-}
-
 func ofCRD(node map[string]any) Shape {
-	found := Shape{Crd: node}
+	found := Shape{CRD: node}
 	for _, name := range object.List(node, "x-kubernetes-list-map-keys") {
 		if name, ok := name.(string); ok {
 			found.MergeKeys = append(found.MergeKeys, name)
@@ -82,22 +62,6 @@ func ofCRD(node map[string]any) Shape {
 
 // open are Go types that write their own JSON, of which nothing below is known.
 var open = map[string]bool{"RawExtension": true, "JSON": true, "Time": true, "MicroTime": true, "Quantity": true, "IntOrString": true, "FieldsV1": true, "Duration": true}
-
-func (s Shape) goChild(step string) (Shape, bool) {
-	goType := indirect(s.GoType)
-	switch goType.Kind() { //nolint:exhaustive // other kinds have nothing below them
-	case reflect.Map:
-		return Shape{GoType: goType.Elem()}, true
-	case reflect.Slice, reflect.Array:
-		return Shape{GoType: goType.Elem()}, value.IsIndex(step)
-	case reflect.Struct:
-		if open[goType.Name()] {
-			return Shape{}, true
-		}
-		return structField(goType, step)
-	}
-	return Shape{}, false
-}
 
 func structField(goType reflect.Type, name string) (Shape, bool) {
 	for field := range goType.Fields() {
@@ -139,7 +103,7 @@ func indirect(goType reflect.Type) reflect.Type {
 // FieldNames are the names that the schema has here.
 func (s Shape) FieldNames() []string {
 	var names []string
-	for name := range object.Map(s.Crd, "properties") {
+	for name := range object.Map(s.CRD, "properties") {
 		names = append(names, name)
 	}
 	goType := indirect(s.GoType)
@@ -153,14 +117,50 @@ func (s Shape) FieldNames() []string {
 	return names
 }
 
-func (s Shape) is(goType reflect.Type) bool {
-	return indirect(s.GoType) == goType
-}
-
 // IntOrString reports whether the value may be a number or a text such as "25%".
 func (s Shape) IntOrString() bool {
-	return s.Crd["x-kubernetes-int-or-string"] == true || s.is(reflect.TypeFor[intstr.IntOrString]())
+	return s.CRD["x-kubernetes-int-or-string"] == true || s.is(reflect.TypeFor[intstr.IntOrString]())
 }
 
 // Quantity reports whether the value is a resource.Quantity.
 func (s Shape) Quantity() bool { return s.is(reflect.TypeFor[quantities.Quantity]()) }
+
+func (s Shape) crdChild(step string) (Shape, bool) {
+	if items := object.Map(s.CRD, "items"); items != nil && value.IsIndex(step) {
+		return ofCRD(items), true
+	}
+	if property := object.Map(s.CRD, "properties", step); property != nil {
+		return ofCRD(property), true
+	}
+	switch additional := s.CRD["additionalProperties"].(type) {
+	case map[string]any:
+		return ofCRD(additional), true
+	case bool:
+		if additional {
+			return Shape{}, true
+		}
+	}
+	open := s.CRD["x-kubernetes-preserve-unknown-fields"] == true ||
+		s.CRD["x-kubernetes-embedded-resource"] == true && (step == "metadata" || step == "apiVersion" || step == "kind")
+	return Shape{}, open
+}
+
+func (s Shape) goChild(step string) (Shape, bool) {
+	goType := indirect(s.GoType)
+	switch goType.Kind() { //nolint:exhaustive // other kinds have nothing below them
+	case reflect.Map:
+		return Shape{GoType: goType.Elem()}, true
+	case reflect.Slice, reflect.Array:
+		return Shape{GoType: goType.Elem()}, value.IsIndex(step)
+	case reflect.Struct:
+		if open[goType.Name()] {
+			return Shape{}, true
+		}
+		return structField(goType, step)
+	}
+	return Shape{}, false
+}
+
+func (s Shape) is(goType reflect.Type) bool {
+	return indirect(s.GoType) == goType
+}

@@ -24,6 +24,7 @@ var (
 	PermitMarks = []string{"is not permitted in project", "is permitted in project", "allowed destinations in project", "not allowed in project", "is not allowed to use project"}
 )
 
+// ErrorsOf sorts the ComparisonErrors of the Application.
 func ErrorsOf(s *state.Application) Errors {
 	var sorted Errors
 	for _, message := range s.Conditions(v1alpha1.ApplicationConditionComparisonError) {

@@ -11,7 +11,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
-// BeingDeleted is the claim about a live object that waits for its finalizers.
+// BeingDeleted is the answer about a live object that waits for its finalizers.
 func BeingDeleted(r *state.Resource) (rule.Answer, bool) {
 	since := object.Text(r.Live, "metadata", "deletionTimestamp")
 	finalizers := object.List(r.Live, "metadata", "finalizers")

@@ -245,7 +245,7 @@ func syncAfter(mechanism drift.Mechanism) drift.Sync {
 	return drift.WillFail
 }
 
-// Explain is the claim that a failure makes.
+// Explain is the answer that a failure makes.
 func Explain(r *state.Resource, f Failure) rule.Answer {
 	c := rule.Answer{Mechanism: CauseOf(r, f), Confidence: drift.Certain, Evidence: []string{"the last sync failed here: " + r.Quote(f.Message)}}
 	c.Sync = syncAfter(c.Mechanism)

@@ -58,51 +58,6 @@ func entry(item any) drift.Owner {
 	return drift.Owner{Manager: object.Text(item, "manager"), Operation: object.Text(item, "operation"), Subresource: object.Text(item, "subresource"), Time: object.Text(item, "time")}
 }
 
-// walk follows one entry's tree along the live value that it speaks of, and
-// reports whether the entry owns anything there.
-func (o *Ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value any, who OwnerSet) {
-	if len(tree) == 0 {
-		o.Exact[pointer] |= who
-		o.Whole[pointer] |= who
-		return
-	}
-	var items map[string]map[string]int
-	for step, below := range tree {
-		next, _ := below.(map[string]any)
-		switch {
-		case step == writtenAsText && pointer == "":
-			if content, ok := object.At(value, "data"); ok {
-				o.Within[pointer] |= who
-				o.walk(pointer.Key("data"), next, content, who)
-			}
-		case step == ".":
-			o.Exact[pointer] |= who
-		case strings.HasPrefix(step, "f:"):
-			holder, ok := value.(map[string]any)
-			if !ok {
-				continue
-			}
-			name := step[2:]
-			if child, found := holder[name]; found {
-				o.Within[pointer] |= who
-				o.walk(pointer.Key(name), next, child, who)
-			}
-		default:
-			holder, ok := value.([]any)
-			if !ok {
-				continue
-			}
-			if items == nil {
-				items = map[string]map[string]int{}
-			}
-			if i, found := item(holder, step, items); found {
-				o.Within[pointer] |= who
-				o.walk(pointer.Index(i), next, holder[i], who)
-			}
-		}
-	}
-}
-
 // item finds the list item that a step of fieldsV1 names: by its keys ("k:{...}"),
 // its value ("v:...") or its index ("i:0"). Items are indexed once for every set of
 // key names.
@@ -189,4 +144,49 @@ func Newest(owners []drift.Owner) (drift.Owner, bool) {
 		return drift.Owner{}, false
 	}
 	return slices.MaxFunc(owners, func(a, b drift.Owner) int { return strings.Compare(a.Time, b.Time) }), true
+}
+
+// walk follows one entry's tree along the live value that it speaks of, and
+// reports whether the entry owns anything there.
+func (o *Ownership) walk(pointer fieldpath.Pointer, tree map[string]any, value any, who OwnerSet) {
+	if len(tree) == 0 {
+		o.Exact[pointer] |= who
+		o.Whole[pointer] |= who
+		return
+	}
+	var items map[string]map[string]int
+	for step, below := range tree {
+		next, _ := below.(map[string]any)
+		switch {
+		case step == writtenAsText && pointer == "":
+			if content, ok := object.At(value, "data"); ok {
+				o.Within[pointer] |= who
+				o.walk(pointer.Key("data"), next, content, who)
+			}
+		case step == ".":
+			o.Exact[pointer] |= who
+		case strings.HasPrefix(step, "f:"):
+			holder, ok := value.(map[string]any)
+			if !ok {
+				continue
+			}
+			name := step[2:]
+			if child, found := holder[name]; found {
+				o.Within[pointer] |= who
+				o.walk(pointer.Key(name), next, child, who)
+			}
+		default:
+			holder, ok := value.([]any)
+			if !ok {
+				continue
+			}
+			if items == nil {
+				items = map[string]map[string]int{}
+			}
+			if i, found := item(holder, step, items); found {
+				o.Within[pointer] |= who
+				o.walk(pointer.Index(i), next, holder[i], who)
+			}
+		}
+	}
 }

@@ -17,34 +17,37 @@ import (
 
 // Application answers for the Application as a whole.
 type Application struct {
+	// Mechanism is that of the answers; "" where they say it themselves.
 	Mechanism drift.Mechanism
 	Match     func(s *state.Application) []Answer
+	// Why says why the rule stands where it stands.
+	Why string
 }
 
 // OneSided answers for a resource that only Git or only the cluster has.
 type OneSided struct {
+	// Mechanism is that of the answer, where it does not say another itself.
 	Mechanism drift.Mechanism
 	Match     func(r *state.Resource) (Answer, bool)
+	// Why says why the rule stands where it stands.
+	Why string
 }
 
 // Field answers for some of a resource's open differences.
-type Field func(r *state.Resource, open []*diff.Difference) []Answer
-
-// Each makes a rule of one that looks at one difference at a time.
-func Each(mechanism drift.Mechanism, match func(r *state.Resource, d *diff.Difference) (Answer, bool)) Field {
-	return func(r *state.Resource, open []*diff.Difference) []Answer {
-		var claims []Answer
-		for _, d := range open {
-			if r.Application.Ctx.Err() != nil {
-				break
-			}
-			if c, ok := match(r, d); ok {
-				c.Mechanism, c.Differences = mechanism, []*diff.Difference{d}
-				claims = append(claims, c)
-			}
-		}
-		return claims
-	}
+type Field struct {
+	// Mechanism is that of the answers; "" where there are several, and they say it
+	// themselves.
+	Mechanism drift.Mechanism
+	// Match looks at one difference at a time, MatchAll at all that are open. A rule has
+	// one of the two.
+	Match    func(r *state.Resource, d *diff.Difference) (Answer, bool)
+	MatchAll func(r *state.Resource, open []*diff.Difference) []Answer
+	// Alike tells that the rule judges by the values alone. It is not asked about what a
+	// person wrote, nor about what Git has changed since live was applied: however alike
+	// the two values are, somebody wants another one.
+	Alike bool
+	// Why says why the rule stands where it stands.
+	Why string
 }
 
 // Grade turns two independent signs into a confidence.
@@ -115,8 +118,10 @@ func InUse(r *state.Resource, d *diff.Difference) string {
 	return fmt.Sprintf("%s: %s, which is in use", d.Pointer, r.Show(d.Pointer, d.Live, d.InLive))
 }
 
-// AnswerFor is a claim about one difference whose live value somebody wrote: what is
+// AnswerFor is an answer about one difference whose live value somebody wrote: what is
 // lost by a sync is named.
+//
+//nolint:revive // what it is about, how sure it is and what a sync does read as one sentence
 func AnswerFor(r *state.Resource, d *diff.Difference, confidence drift.Confidence, sync drift.Sync, evidence ...string) Answer {
 	c := Answer{Confidence: confidence, Sync: sync, Evidence: evidence}
 	if sync == drift.OverwritesLive || sync == drift.Destructive || sync == drift.FightsController {

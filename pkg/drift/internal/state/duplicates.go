@@ -61,7 +61,7 @@ func seekDuplicates(pointer fieldpath.Pointer, s kind.Shape, node any, found *[]
 	switch v := node.(type) {
 	case map[string]any:
 		for name, child := range v {
-			if below, known := s.Child(name); known && (below.Crd != nil || below.GoType != nil) && value.Nested(child) {
+			if below, known := s.Child(name); known && (below.CRD != nil || below.GoType != nil) && value.Nested(child) {
 				seekDuplicates(pointer.Key(name), below, child, found)
 			}
 		}

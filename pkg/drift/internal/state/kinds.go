@@ -152,11 +152,11 @@ func (r *Resource) findShape() (kind.Shape, bool) {
 		for _, v := range object.List(crd, "spec", "versions") {
 			if object.Text(v, "name") == version {
 				root := object.Map(v, "schema", "openAPIV3Schema")
-				return kind.Shape{Crd: root}, root != nil
+				return kind.Shape{CRD: root}, root != nil
 			}
 		}
 		root := object.Map(crd, "spec", "validation", "openAPIV3Schema")
-		return kind.Shape{Crd: root}, root != nil
+		return kind.Shape{CRD: root}, root != nil
 	}
 	goType, known := scheme.Scheme.AllKnownTypes()[schema.GroupVersionKind{Group: r.Ref.Group, Version: version, Kind: r.Ref.Kind}]
 	return kind.Shape{GoType: goType}, known

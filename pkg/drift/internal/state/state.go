@@ -176,15 +176,6 @@ func (r *Resource) Complete() {
 	}
 }
 
-func (s *Application) statuses() map[drift.Key]*v1alpha1.ResourceStatus {
-	found := make(map[drift.Key]*v1alpha1.ResourceStatus, len(s.Object.Status.Resources))
-	for i := range s.Object.Status.Resources {
-		status := &s.Object.Status.Resources[i]
-		found[drift.Key{Group: status.Group, Kind: status.Kind, Namespace: status.Namespace, Name: status.Name}] = status
-	}
-	return found
-}
-
 // Results are the results of the last sync by resource.
 func (s *Application) Results() map[drift.Key]*v1alpha1.ResourceResult {
 	found := map[drift.Key]*v1alpha1.ResourceResult{}
@@ -196,6 +187,15 @@ func (s *Application) Results() map[drift.Key]*v1alpha1.ResourceResult {
 			continue
 		}
 		found[drift.Key{Group: result.Group, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}] = result
+	}
+	return found
+}
+
+func (s *Application) statuses() map[drift.Key]*v1alpha1.ResourceStatus {
+	found := make(map[drift.Key]*v1alpha1.ResourceStatus, len(s.Object.Status.Resources))
+	for i := range s.Object.Status.Resources {
+		status := &s.Object.Status.Resources[i]
+		found[drift.Key{Group: status.Group, Kind: status.Kind, Namespace: status.Namespace, Name: status.Name}] = status
 	}
 	return found
 }

@@ -42,6 +42,21 @@ func (s *Application) Windows() []Window {
 	return windows
 }
 
+// ActiveAt reports whether the window is open: whether it began less than its
+// duration ago.
+func (w Window) ActiveAt(now metav1.Time) (bool, error) {
+	parsed, err := w.parsed()
+	if err != nil {
+		return false, err
+	}
+	var duration metav1.Duration
+	if err := duration.UnmarshalJSON([]byte(`"` + w.Duration + `"`)); err != nil {
+		return false, fmt.Errorf("sync window: duration %q: %w", w.Duration, err)
+	}
+	at := now.UTC()
+	return parsed.Next(at.Add(-duration.Duration)).Before(at), nil
+}
+
 // parsed is the window's schedule. Given a time zone with nothing behind it, the
 // library panics.
 func (w Window) parsed() (schedule cron.Schedule, err error) {
@@ -58,19 +73,4 @@ func (w Window) parsed() (schedule cron.Schedule, err error) {
 		return nil, fmt.Errorf("sync window: schedule %q: %w", spelled, err)
 	}
 	return schedule, nil
-}
-
-// ActiveAt reports whether the window is open: whether it began less than its
-// duration ago.
-func (w Window) ActiveAt(now metav1.Time) (bool, error) {
-	parsed, err := w.parsed()
-	if err != nil {
-		return false, err
-	}
-	var duration metav1.Duration
-	if err := duration.UnmarshalJSON([]byte(`"` + w.Duration + `"`)); err != nil {
-		return false, fmt.Errorf("sync window: duration %q: %w", w.Duration, err)
-	}
-	at := now.UTC()
-	return parsed.Next(at.Add(-duration.Duration)).Before(at), nil
 }
