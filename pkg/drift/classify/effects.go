@@ -14,7 +14,7 @@ import (
 // fails, does not start, deletes, or is undone.
 var unwise = []drift.Sync{drift.Blocked, drift.WillFail, drift.FightsController, drift.Destructive}
 
-// fitFixes makes the fixes heed what a sync really does. They are written when a
+// fitFixes fits the fixes to what a sync really does. They are written when a
 // rule has answered; a dry run, or that the object is replaced, makes the effect worse
 // afterwards.
 func fitFixes(s *state.Application, findings []drift.Finding) {

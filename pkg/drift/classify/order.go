@@ -18,7 +18,8 @@ import (
 
 // This file says who wins, and why: which rule is asked before which, what two rules'
 // answers become together, which finding another leaves out, and what corrects findings
-// afterwards. Nothing else decides it.
+// afterwards. A rule that has to be silent for what the last sync said asks package
+// outcome; only ControllerStale asks a rule of its own family, StaleComparison.
 
 // applicationRules are all asked, for several things may be wrong with an
 // Application at once; each has its own counter-evidence. The order is that of

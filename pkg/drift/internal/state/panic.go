@@ -31,7 +31,7 @@ func Catch(err *error) {
 	}
 }
 
-// Recover is catch for the goroutines of a situation.
+// Recover is [Catch] for the goroutines that share the Application.
 func (s *Application) Recover() {
 	if cause := recover(); cause != nil {
 		s.broken.CompareAndSwap(nil, panicked(cause))

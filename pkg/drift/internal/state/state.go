@@ -83,7 +83,7 @@ type Resource struct {
 	Unfit error
 	// Modified tells that Argo CD's packages, asked here, find a difference.
 	Modified bool
-	// Allowance is the situation's; nil for a trial, which has its own.
+	// Allowance is the Application's; nil for a trial, which has its own.
 	Allowance *diff.Allowance
 	// Differences are the flagged ones, sorted by pointer.
 	Differences []*diff.Difference

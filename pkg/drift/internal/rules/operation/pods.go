@@ -22,7 +22,7 @@ var dependency = regexp.MustCompile(`(?i)\b(secret|configmap|serviceaccount|pers
 // Counter-evidence: the object is a hook's or belongs to another workload. Source:
 // the kubelet's and the controllers' messages.
 func MissingDependency(s *state.Application) []rule.Answer {
-	found := &waiters{situation: s, answers: map[drift.Key]*rule.Answer{}}
+	found := &waiters{application: s, answers: map[drift.Key]*rule.Answer{}}
 	for _, pod := range s.Related.Of("", "Pod") {
 		for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
 			for _, container := range object.List(pod, "status", kind) {
@@ -53,9 +53,9 @@ func MissingDependency(s *state.Application) []rule.Answer {
 
 // waiters are the workloads that wait for something that is not there.
 type waiters struct {
-	situation *state.Application
-	answers   map[drift.Key]*rule.Answer
-	order     []drift.Key
+	application *state.Application
+	answers     map[drift.Key]*rule.Answer
+	order       []drift.Key
 }
 
 // add takes what an object, or an event about it, says, when that names something
@@ -64,19 +64,19 @@ func (w *waiters) add(ref drift.ResourceRef, message string) {
 	if !dependency.MatchString(message) {
 		return
 	}
-	owner := w.situation.WorkloadOf(ref)
+	owner := w.application.WorkloadOf(ref)
 	of := drift.KeyOf(owner)
 	c, known := w.answers[of]
 	if !known {
 		c = &rule.Answer{Mechanism: drift.MissingDependency, Confidence: drift.Likely, Sync: drift.Noop, About: &owner}
-		if op := w.situation.Object.Status.OperationState; op != nil && outcome.InFlight(op) {
+		if op := w.application.Object.Status.OperationState; op != nil && outcome.InFlight(op) {
 			c.Sync = drift.Waits
 		}
 		w.answers[of] = c
 		w.order = append(w.order, of)
 	}
 	if len(c.Evidence) < 5 {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %s", ref.Words(), w.situation.Quote(message)))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %s", ref.Words(), w.application.Quote(message)))
 	}
 }
 
