@@ -13,7 +13,7 @@
 // watches the memory, the time and the files of the child together with all that it
 // started, and kills them all when a bound of [Limits] is passed or the context ends.
 //
-//	valid:    Start(Spec{Argument: "render-child", Folder: "/work/slot-1", Limits: Limits{Memory: 512 << 20}, ...})
+//	valid:    Start(Spec{Argument: "render-child", Folder: "/tmp/moorpin/slot-1", Limits: Limits{Memory: 512 << 20}, ...})
 //	invalid:  Start(Spec{Folder: "/"})   (a folder of its own is removed with the child)
 //
 // It refuses to start unconfined under [Require]. Under [Auto], where the kernel has no
