@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,15 +22,37 @@ func BenchmarkSidecar(b *testing.B) {
 				for file := range 10 {
 					writeWidgets(b, filepath.Join(root, fmt.Sprintf("%d.yaml", file)), objects/10)
 				}
-				serve(b, filepath.Join(folder, "moorpin.sock"), "--work-dir", b.TempDir(), "--live=off", "--crds", "testdata/crds", "--pin", mode)
+				stop := serve(b, filepath.Join(folder, "moorpin.sock"), "--work-dir", b.TempDir(), "--live=off", "--crds", "testdata/crds", "--pin", mode)
 				b.ReportAllocs()
 				for b.Loop() {
 					if got := len(ask(b, "moorpin", root, ".")); got != objects {
 						b.Fatalf("%d objects", got)
 					}
 				}
+				_, log := stop()
+				reportPhases(b, log)
 			})
 		}
+	}
+}
+
+// phaseTime finds how long a phase of a request took in the sidecar's log.
+var phaseTime = regexp.MustCompile(`phases\.(receive|wait|render|pin)Ms=([0-9.]+)`)
+
+// reportPhases reports the median of each phase of the requests in a log.
+func reportPhases(b *testing.B, log string) {
+	b.Helper()
+	took := map[string][]float64{}
+	for _, match := range phaseTime.FindAllStringSubmatch(log, -1) {
+		ms, err := strconv.ParseFloat(match[2], 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		took[match[1]] = append(took[match[1]], ms)
+	}
+	for phase, times := range took {
+		slices.Sort(times)
+		b.ReportMetric(times[len(times)/2], phase+"-ms")
 	}
 }
 

@@ -45,9 +45,12 @@ type Pool struct {
 	tools   render.Tools
 	status  confine.Status
 	encoded encodings
-	// places holds one element for each child that is not taken: the child, or nil where
-	// none could be started; whoever takes that tries again.
-	places chan *confine.Child
+	// turns holds one element for each child that may be taken.
+	turns chan struct{}
+	guard sync.Mutex
+	// idle are the children that wait, the one that worked last behind the others. They
+	// are fewer than the turns where some could not be started; whoever finds none starts one.
+	idle []*confine.Child
 	// background joins what is started and put in order meanwhile.
 	background sync.WaitGroup
 }
@@ -62,14 +65,14 @@ func NewPool(options Options) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare to render: %w", err)
 	}
-	p := &Pool{options: options, tools: tools, places: make(chan *confine.Child, max(options.Children, 1))}
+	p := &Pool{options: options, tools: tools, turns: make(chan struct{}, max(options.Children, 1))}
 	first, err := p.start()
 	if err != nil {
 		return nil, err
 	}
 	p.status = first.Status()
-	p.places <- first
-	for range cap(p.places) - 1 {
+	p.put(first)
+	for range cap(p.turns) - 1 {
 		p.background.Go(p.fill)
 	}
 	return p, nil
@@ -80,20 +83,20 @@ func (p *Pool) Status() confine.Status { return p.status }
 
 // Take gives a child away until [Slot.Release]. It waits for one no longer than ctx.
 func (p *Pool) Take(ctx context.Context) (*Slot, error) {
-	var child *confine.Child
 	select {
-	case child = <-p.places:
+	case <-p.turns:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for a process to render in: %w", context.Cause(ctx))
 	}
-	if child != nil && !child.Usable() {
+	child := p.pop()
+	if child != nil && !child.Lives() {
 		p.end(child)
 		child = nil
 	}
 	if child == nil {
 		started, err := p.start()
 		if err != nil {
-			p.places <- nil
+			p.turns <- struct{}{}
 			return nil, err
 		}
 		child = started
@@ -104,13 +107,34 @@ func (p *Pool) Take(ctx context.Context) (*Slot, error) {
 // Close ends all children. All slots have to be released before.
 func (p *Pool) Close() error {
 	var err error
-	for range cap(p.places) {
-		if child := <-p.places; child != nil {
-			err = errors.Join(err, child.Close())
-		}
+	for range cap(p.turns) {
+		<-p.turns
 	}
 	p.background.Wait()
+	for child := p.pop(); child != nil; child = p.pop() {
+		err = errors.Join(err, child.Close())
+	}
 	return err
+}
+
+// pop takes the child that worked last, whose memory is warm; nil where none waits.
+func (p *Pool) pop() *confine.Child {
+	p.guard.Lock()
+	defer p.guard.Unlock()
+	if len(p.idle) == 0 {
+		return nil
+	}
+	child := p.idle[len(p.idle)-1]
+	p.idle = p.idle[:len(p.idle)-1]
+	return child
+}
+
+// put has a child wait, and gives its turn to others.
+func (p *Pool) put(child *confine.Child) {
+	p.guard.Lock()
+	p.idle = append(p.idle, child)
+	p.guard.Unlock()
+	p.turns <- struct{}{}
 }
 
 // start starts a child with a folder of its own.
@@ -138,9 +162,10 @@ func (p *Pool) fill() {
 	child, err := p.start()
 	if err != nil {
 		p.options.Log.Error("no process to render in could be kept ready", "error", err)
-		child = nil
+		p.turns <- struct{}{}
+		return
 	}
-	p.places <- child
+	p.put(child)
 }
 
 func (p *Pool) end(child *confine.Child) {
@@ -206,8 +231,8 @@ func (s *Slot) Do(ctx context.Context, task Task, schemas crd.Lookup) (*Outcome,
 func (s *Slot) Release() {
 	s.once.Do(func() {
 		s.pool.background.Go(func() {
-			if !s.spent && s.child.Usable() && s.child.Memory() < keepBytes && empty(s.child.Folder()) == nil {
-				s.pool.places <- s.child
+			if !s.spent && s.child.Usable(keepBytes) && empty(s.child.Folder()) == nil {
+				s.pool.put(s.child)
 				return
 			}
 			s.pool.end(s.child)

@@ -146,7 +146,7 @@ func (p *Pool) take() (*hand, error) {
 		h := p.idle[len(p.idle)-1]
 		p.idle = p.idle[:len(p.idle)-1]
 		p.guard.Unlock()
-		if h.Usable() {
+		if h.Lives() {
 			return h, nil
 		}
 		p.end(h)
@@ -156,7 +156,7 @@ func (p *Pool) take() (*hand, error) {
 // give takes a child back, unless it is of no more use.
 func (p *Pool) give(h *hand) {
 	h.asked++
-	if h.asked >= most || !h.Usable() || h.Memory() > p.options.Memory/kept {
+	if h.asked >= most || !h.Usable(p.options.Memory/kept) {
 		p.end(h)
 		return
 	}

@@ -87,6 +87,7 @@ func start(spec Spec) (*Child, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a pipe: %w", err), theirRequests.Close(), requests.Close())
 	}
+	widen(answers)
 	c := &Child{spec: spec, requests: requests, answers: bufio.NewReaderSize(answers, 64<<10), pipe: answers, ended: make(chan struct{}), complaint: &complaint{}}
 	c.process = exec.Command(program, spec.Argument) //nolint:gosec,noctx // it is this program, and Call heeds the context.
 	c.process.Dir, c.process.Env = spec.Folder, spec.Env
@@ -149,22 +150,27 @@ func (c *Child) Call(ctx context.Context, request []byte, reply Reply) ([]byte, 
 	return answer, nil
 }
 
-// Usable reports whether the child lives, has nothing more to say, and has time left, and
-// whether nothing is left of what it started. A child that is not is to be closed.
-func (c *Child) Usable() bool {
+// Lives reports whether the child waits for a call: it has not ended, and nobody has ended it.
+func (c *Child) Lives() bool {
 	select {
 	case <-c.ended:
 		return false
 	default:
 	}
 	c.mu.Lock()
-	killed := c.killed
-	c.mu.Unlock()
-	if killed || c.answers.Buffered() > 0 || waiting(c.pipe) > 0 { // it says more than it was asked
+	defer c.mu.Unlock()
+	return !c.killed
+}
+
+// Usable reports whether the child can be given to somebody else after a call: it lives,
+// has nothing more to say and time left, nothing is left of what it started, and it holds
+// no more than the given bytes of memory. A child that is not is to be closed.
+func (c *Child) Usable(memory int64) bool {
+	if !c.Lives() || c.answers.Buffered() > 0 || waiting(c.pipe) > 0 { // it says more than it was asked
 		return false
 	}
 	use := usage(c.process.Process.Pid)
-	return use.processes == 1 && use.worked < c.spec.Limits.cpuLimit()
+	return use.processes == 1 && use.worked < c.spec.Limits.cpuLimit() && use.held <= memory
 }
 
 // Close ends the child with all that it has started, and removes its folder. It may be
@@ -179,11 +185,6 @@ func (c *Child) Close() error {
 		return fmt.Errorf("close a child: %w", c.closed)
 	}
 	return nil
-}
-
-// Memory returns what the child and all that it has started hold now, in bytes.
-func (c *Child) Memory() int64 {
-	return usage(c.process.Process.Pid).held
 }
 
 // startConfined starts the process on a thread of its own, which is confined first. The

@@ -254,7 +254,7 @@ func TestWithinReach(t *testing.T) {
 			}
 		})
 	}
-	if !child.Usable() {
+	if !child.Usable(plenty) {
 		t.Error("the child cannot be used again")
 	}
 }
@@ -277,6 +277,9 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("got %q, %v", answer, err)
 	}
 }
+
+// plenty is more memory than any child here holds.
+const plenty = 1 << 40
 
 // A bound that is passed ends the child with all that it has started, and is named.
 func TestBounds(t *testing.T) {
@@ -309,7 +312,7 @@ func TestBounds(t *testing.T) {
 			if !errors.As(err, &exceeded) || exceeded.Bound != c.bound {
 				t.Fatalf("%s: got %v", c.reason, err)
 			}
-			if child.Usable() {
+			if child.Usable(plenty) {
 				t.Error("the child is still said to be of use")
 			}
 		})
@@ -322,7 +325,7 @@ func TestTimeOfOneCall(t *testing.T) {
 	child := start(t, func(spec *confine.Spec) { spec.Limits.CPU = time.Second })
 	work := []string{"run", "sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"}
 	calls := 0
-	for ; child.Usable() && calls < 50; calls++ {
+	for ; child.Usable(plenty) && calls < 50; calls++ {
 		if _, err := call(t, child, work...); err != nil {
 			t.Fatalf("call %d: %v", calls, err)
 		}
@@ -339,7 +342,7 @@ func TestStrayAnswer(t *testing.T) {
 	if err == nil && strings.Contains(answer, "FAKE") {
 		t.Errorf("got %q, %v", answer, err)
 	}
-	if child.Usable() {
+	if child.Usable(plenty) {
 		t.Error("a child that says more than it is asked is said to be of use")
 	}
 	if answer, err = call(t, child, "ask", "x"); err == nil && answer != "heard you said x" {
@@ -446,7 +449,7 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Helper()
 			_, err := call(t, child, "leave", "sh", "-c", "echo $$ > id; exec sleep 300")
 			check(t, err)
-			await(t, func() bool { return !child.Usable() })
+			await(t, func() bool { return !child.Usable(plenty) })
 		},
 		"context": func(t *testing.T, child *confine.Child) {
 			t.Helper()

@@ -243,6 +243,23 @@ func waiting(pipe *os.File) int {
 	return held
 }
 
+// pipeBytes is what a pipe may hold before its writer has to wait: the most that the
+// kernel gives to whoever is not its administrator.
+const pipeBytes = 1 << 20
+
+// widen has a pipe hold more than the 64 KiB that it holds at first, so that most answers
+// are written at once.
+func widen(pipe *os.File) {
+	raw, err := pipe.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(descriptor uintptr) {
+		// Where it cannot be, answers travel in more pieces.
+		_, _ = unix.FcntlInt(descriptor, unix.F_SETPIPE_SZ, pipeBytes)
+	})
+}
+
 // outOfTime tells how the kernel ends a process that passed its limit of processor time.
 func outOfTime(ended *os.ProcessState) bool {
 	status, ok := ended.Sys().(syscall.WaitStatus)

@@ -20,7 +20,8 @@ func (c *Child) watch(done <-chan struct{}) {
 	ticks := time.NewTicker(watchEvery)
 	defer ticks.Stop()
 	limits := c.spec.Limits
-	before := usage(c.process.Process.Pid).worked
+	// Of what was started before, nothing is left: [Child.Usable] has seen to it.
+	before, _ := stateOf(c.process.Process.Pid)
 	nextDisk := time.Now().Add(diskEvery)
 	for {
 		select {
@@ -36,7 +37,7 @@ func (c *Child) watch(done <-chan struct{}) {
 		case limits.Memory > 0 && use.held > limits.Memory:
 			c.exceed(Memory, limits.Memory)
 			return
-		case use.worked-before > limits.cpuLimit():
+		case use.worked-before.worked > limits.cpuLimit():
 			c.exceed(CPU, int64(limits.CPU))
 			return
 		case use.processes > limits.Processes:
