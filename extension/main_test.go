@@ -12,5 +12,18 @@ func TestMain(m *testing.M) {
 	if worker.IsChild() {
 		os.Exit(worker.Child())
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// buildFolder is where the tests build the program.
+var buildFolder string
+
+func run(m *testing.M) int {
+	var err error
+	buildFolder, err = os.MkdirTemp("", "moorpin-built-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(buildFolder)
+	return m.Run()
 }

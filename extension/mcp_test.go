@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -53,11 +54,9 @@ func TestMCPRefuses(t *testing.T) {
 // starts it and over HTTP.
 func TestMCPCommand(t *testing.T) {
 	folder := home(t)
-	program := filepath.Join(folder, "moorpin")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/moorpin/moorpin")
-	build.Env = append(os.Environ(), "HOME="+userHome)
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v: %s", err, output)
+	program, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	address := argoCD(t, "right")
 	argoToken := write(t, filepath.Join(folder, "argo"), "right")
@@ -109,6 +108,17 @@ func TestMCPCommand(t *testing.T) {
 		}
 	})
 }
+
+// built is the program, built once, in a folder that [TestMain] removes.
+var built = sync.OnceValues(func() (string, error) {
+	program := filepath.Join(buildFolder, "moorpin")
+	build := exec.Command("go", "build", "-o", program, "github.com/moorpin/moorpin")
+	build.Env = append(os.Environ(), "HOME="+userHome)
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w: %s", err, output)
+	}
+	return program, nil
+})
 
 // userHome is where the go command keeps its caches, before a test hides it.
 var userHome, _ = os.UserHomeDir()

@@ -49,8 +49,7 @@ func TestAttackSlowBodies(t *testing.T) {
 }
 
 func TestAttackManyAtOnce(t *testing.T) {
-	const requests, askers = 10_000, 500
-	b := start(t, api.Options{Reporter: newFake(), TokenMode: true, PerUser: api.Rate{PerSecond: 100, Burst: 1000}, Global: api.Rate{PerSecond: 1, Burst: 4000}})
+	b := start(t, api.Options{Reporter: newFake(), TokenMode: true, PerUser: api.Rate{PerSecond: 100, Burst: 1000}, Global: api.Rate{PerSecond: 1, Burst: requests * 2 / 5}})
 	transport := &http.Transport{MaxConnsPerHost: askers, MaxIdleConnsPerHost: askers}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport}
@@ -72,8 +71,8 @@ func TestAttackManyAtOnce(t *testing.T) {
 	}
 	running.Wait()
 	ok, refused := codes[http.StatusOK].Load(), codes[http.StatusTooManyRequests].Load()
-	if ok < 4000 || ok > 4100 || ok+refused != requests {
-		t.Errorf("%d answered and %d refused of %d, want the 4000 that are allowed at once and the rest refused", ok, refused, requests)
+	if at := int64(requests * 2 / 5); ok < at || ok > at+100 || ok+refused != requests {
+		t.Errorf("%d answered and %d refused of %d, want the two in five that are allowed at once and the rest refused", ok, refused, requests)
 	}
 	if got := gauge(t, b, "moorpin_extension_requests_in_flight"); got != 0 {
 		t.Errorf("%v requests are in flight after all", got)

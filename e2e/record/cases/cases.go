@@ -95,12 +95,11 @@ func (c *Case) Holdout() bool { return sha256.Sum256([]byte(c.Name))[0]%5 == 0 }
 // Load reads every case below the folder, sorted by name.
 func Load(ctx context.Context, dir string) ([]Case, error) {
 	var loaded []Case
-	known := &crdShelf{}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {
 			return err
 		}
-		next, err := read(ctx, path, known)
+		next, err := read(ctx, path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -122,14 +121,14 @@ func Load(ctx context.Context, dir string) ([]Case, error) {
 
 // Read reads the case of one file.
 func Read(ctx context.Context, path string) (Case, error) {
-	read, err := read(ctx, path, &crdShelf{})
+	read, err := read(ctx, path)
 	if err != nil {
 		return Case{}, fmt.Errorf("read case %s: %w", path, err)
 	}
 	return read, nil
 }
 
-func read(ctx context.Context, path string, known *crdShelf) (Case, error) {
+func read(ctx context.Context, path string) (Case, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return Case{}, err
@@ -138,7 +137,7 @@ func read(ctx context.Context, path string, known *crdShelf) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	if err := found.resolve(ctx, known); err != nil {
+	if err := found.resolve(ctx); err != nil {
 		return Case{}, err
 	}
 	return found, nil
@@ -159,13 +158,13 @@ func Decode(data []byte) (Case, error) {
 }
 
 // resolve puts the CRDs in their places.
-func (c *Case) resolve(ctx context.Context, known *crdShelf) error {
+func (c *Case) resolve(ctx context.Context) error {
 	for i, object := range c.Snapshot.Related {
 		name, ok := object[CRDKey].(string)
 		if !ok {
 			continue
 		}
-		crd, err := known.find(ctx, name)
+		crd, err := findCRD(ctx, name)
 		if err != nil {
 			return err
 		}
