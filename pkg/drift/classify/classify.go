@@ -46,7 +46,11 @@ func Classify(ctx context.Context, snapshot *drift.Snapshot, options Options) (r
 	if err != nil {
 		return nil, err
 	}
-	explained := explain(s)
+	findings := findAll(s)
+	fix.Write(s, findings)
+	explained := reportOf(s, findings)
+	plan.WarnUsed(s, explained)
+	redact(s, explained)
 	if options.Prove {
 		trial.Prove(s, explained)
 	}
@@ -70,8 +74,8 @@ func arranged(ctx context.Context, snapshot *drift.Snapshot, options Options) (*
 	return s, nil
 }
 
-// explain asks all rules.
-func explain(s *state.Application) *drift.Report {
+// findAll asks all rules, and corrects what they find.
+func findAll(s *state.Application) []rule.Finding {
 	findings := ask(s, applicationRules)
 	for _, found := range explainAll(s) {
 		findings = append(findings, found...)
@@ -79,23 +83,19 @@ func explain(s *state.Application) *drift.Report {
 	for _, correction := range corrections {
 		findings = correction.apply(s, findings)
 	}
-	fitFixes(s, findings)
-	report := report(s, findings)
-	plan.WarnUsed(s, report)
-	redact(s, report)
-	return report
+	return findings
 }
 
 // ask returns what rules find about the Application, as far as the time goes.
-func ask(s *state.Application, rules []rule.Application) []drift.Finding {
-	var findings []drift.Finding
-	for _, rule := range rules {
+func ask(s *state.Application, rules []rule.Application) []rule.Finding {
+	var findings []rule.Finding
+	for _, asked := range rules {
 		if s.Ctx.Err() != nil {
 			break
 		}
-		for _, c := range rule.Match(s) {
+		for _, c := range asked.Match(s) {
 			if c.Mechanism == "" {
-				c.Mechanism = rule.Mechanism
+				c.Mechanism = asked.Mechanism
 			}
 			s.Incomparable = s.Incomparable || c.Incomparable
 			findings = append(findings, finding(s, nil, &c))
@@ -105,8 +105,8 @@ func ask(s *state.Application, rules []rule.Application) []drift.Finding {
 }
 
 // explainAll explains every resource, on all processors, in the order of the snapshot.
-func explainAll(s *state.Application) [][]drift.Finding {
-	found := make([][]drift.Finding, len(s.Resources))
+func explainAll(s *state.Application) [][]rule.Finding {
+	found := make([][]rule.Finding, len(s.Resources))
 	var running sync.WaitGroup
 	for _, portion := range state.Portions(len(s.Resources), 1) {
 		running.Go(func() {
@@ -121,7 +121,7 @@ func explainAll(s *state.Application) [][]drift.Finding {
 }
 
 // explainResource returns the findings about one resource.
-func explainResource(r *state.Resource) []drift.Finding {
+func explainResource(r *state.Resource) []rule.Finding {
 	if r.Given.Hook {
 		return oneSided(r)
 	}
@@ -180,13 +180,13 @@ func askField(f *rule.Field, r *state.Resource, open []*diff.Difference) []rule.
 
 // oneSided returns the finding about a resource that is only in Git, only in the
 // cluster, or a hook.
-func oneSided(r *state.Resource) []drift.Finding {
-	for _, rule := range oneSidedRules {
-		if c, ok := rule.Match(r); ok {
+func oneSided(r *state.Resource) []rule.Finding {
+	for _, asked := range oneSidedRules {
+		if c, ok := asked.Match(r); ok {
 			if c.Mechanism == "" {
-				c.Mechanism = rule.Mechanism
+				c.Mechanism = asked.Mechanism
 			}
-			return []drift.Finding{finding(r.Application, r, &c)}
+			return []rule.Finding{finding(r.Application, r, &c)}
 		}
 	}
 	return nil
@@ -221,7 +221,7 @@ func take(c rule.Answer) []rule.Answer {
 }
 
 // findings merges the answers of one mechanism into one finding each.
-func findings(r *state.Resource, answers []rule.Answer) []drift.Finding {
+func findings(r *state.Resource, answers []rule.Answer) []rule.Finding {
 	type id struct {
 		mechanism drift.Mechanism
 		hidden    bool
@@ -243,7 +243,7 @@ func findings(r *state.Resource, answers []rule.Answer) []drift.Finding {
 		into.Sync = drift.Worse(into.Sync, c.Sync)
 		into.Confidence = drift.Lower(into.Confidence, c.Confidence)
 	}
-	findings := make([]drift.Finding, 0, len(order))
+	findings := make([]rule.Finding, 0, len(order))
 	for _, name := range order {
 		findings = append(findings, finding(r.Application, r, merged[name]))
 	}
@@ -251,12 +251,12 @@ func findings(r *state.Resource, answers []rule.Answer) []drift.Finding {
 }
 
 // finding writes an answer out. r is nil for an answer about the Application.
-func finding(s *state.Application, r *state.Resource, c *rule.Answer) drift.Finding {
+func finding(s *state.Application, r *state.Resource, c *rule.Answer) rule.Finding {
 	c.Evidence = together(c.Evidence, c.Differences)
-	f := drift.Finding{
+	f := rule.Finding{Of: r, By: c, Finding: drift.Finding{
 		Mechanism: c.Mechanism, Class: c.Mechanism.Class(), Flagged: len(c.Hidden) == 0 && c.Mechanism != drift.None, Confidence: c.Confidence,
 		Evidence: slices.Clone(c.Evidence), Sync: c.Sync, Loss: words.Unique(c.Loss), Summary: c.Summary, Fields: []drift.Field{},
-	}
+	}}
 	switch {
 	case c.About != nil:
 		f.Resource = *c.About
@@ -271,7 +271,6 @@ func finding(s *state.Application, r *state.Resource, c *rule.Answer) drift.Find
 	if f.Summary == "" {
 		f.Summary = c.Mechanism.Summary()
 	}
-	f.Fixes = fix.For(s, r, c, f.Fields)
 	return f
 }
 
@@ -294,11 +293,14 @@ func fieldsOf(r *state.Resource, c *rule.Answer) []drift.Field {
 	return r.Masked(found)
 }
 
-// report puts the findings together.
-func report(s *state.Application, findings []drift.Finding) *drift.Report {
-	report := &drift.Report{Application: s.Object.Name, Counts: map[drift.Mechanism]int{}, Findings: findings, Sync: drift.NothingToDo, Unheeded: s.Unheeded}
+// reportOf puts the findings together.
+func reportOf(s *state.Application, findings []rule.Finding) *drift.Report {
+	report := &drift.Report{Application: s.Object.Name, Counts: map[drift.Mechanism]int{}, Findings: make([]drift.Finding, 0, len(findings)), Sync: drift.NothingToDo, Unheeded: s.Unheeded}
 	if s.Object.Namespace != "" {
 		report.Application = s.Object.Namespace + "/" + s.Object.Name
+	}
+	for i := range findings {
+		report.Findings = append(report.Findings, findings[i].Finding)
 	}
 	slices.SortStableFunc(report.Findings, func(a, b drift.Finding) int {
 		return cmp.Or(b.Sync.Severity()-a.Sync.Severity(), cmp.Compare(a.Mechanism, b.Mechanism),
@@ -316,7 +318,7 @@ func report(s *state.Application, findings []drift.Finding) *drift.Report {
 }
 
 // addClosing adds what is left to say when nothing else was found.
-func addClosing(s *state.Application, findings []drift.Finding) []drift.Finding {
+func addClosing(s *state.Application, findings []rule.Finding) []rule.Finding {
 	if len(findings) > 0 {
 		return findings
 	}
@@ -327,5 +329,5 @@ func addClosing(s *state.Application, findings []drift.Finding) []drift.Finding 
 	case outcome.Uncompared(s):
 		c = application.NotCompared(s)
 	}
-	return []drift.Finding{finding(s, nil, &c)}
+	return []rule.Finding{finding(s, nil, &c)}
 }

@@ -14,8 +14,8 @@ import (
 
 // addDryRuns adds what dry runs say to the findings. A refusal makes an effect worse; that
 // a sync changes nothing makes better only what was feared for want of knowledge.
-func addDryRuns(s *state.Application, findings []drift.Finding) []drift.Finding {
-	heard, of := map[drift.Key]bool{}, byResource(findings)
+func addDryRuns(s *state.Application, findings []rule.Finding) []rule.Finding {
+	heard, of := map[drift.Key]bool{}, rule.ByResource(findings)
 	for _, r := range s.Resources {
 		dry := r.Given.DryRun
 		if s.Ctx.Err() != nil || dry == nil || r.Given.Hook || r.Target == nil || heard[drift.KeyOf(r.Ref)] {
@@ -24,11 +24,11 @@ func addDryRuns(s *state.Application, findings []drift.Finding) []drift.Finding 
 		heard[drift.KeyOf(r.Ref)] = true
 		about := of[drift.KeyOf(r.Ref)]
 		for _, i := range about {
-			addDryRun(r, dry, &findings[i])
+			addDryRun(r, dry, &findings[i].Finding)
 		}
-		if len(about) == 0 && refused(dry) {
+		if len(about) == 0 && outcome.Refused(dry) {
 			// A sync applies what does not differ too.
-			c := refusedAnswer(r, dry)
+			c := outcome.DryRunAnswer(r, dry)
 			c.About = &r.Ref
 			findings = append(findings, finding(s, nil, &c))
 		}
@@ -36,17 +36,14 @@ func addDryRuns(s *state.Application, findings []drift.Finding) []drift.Finding 
 	return findings
 }
 
-// refused reports whether the answer is about the object, and no accident of the way.
-func refused(d *drift.DryRun) bool { return d.Error != "" && !outcome.Passing(d.Error) }
-
 // addDryRun adds what the dry run says to one finding about the resource.
 func addDryRun(r *state.Resource, dry *drift.DryRun, f *drift.Finding) {
 	switch {
-	case refused(dry):
+	case outcome.Refused(dry):
 		if f.Mechanism == drift.ExcludedResource {
 			return // Argo CD never applies it
 		}
-		c := refusedAnswer(r, dry)
+		c := outcome.DryRunAnswer(r, dry)
 		f.Sync = drift.Worse(f.Sync, c.Sync)
 		f.Evidence = words.Unique(append(slices.Clone(f.Evidence), c.Evidence...))
 		f.Loss = words.Unique(append(slices.Clone(f.Loss), c.Loss...))
@@ -92,22 +89,6 @@ func worsen(f *drift.Finding, changed []*diff.Difference) {
 			f.Loss = append(slices.Clone(f.Loss), fmt.Sprintf("%s as it is live", field.Pointer))
 		}
 	}
-}
-
-// refusedAnswer is the answer that a refused dry run makes.
-func refusedAnswer(r *state.Resource, dry *drift.DryRun) rule.Answer {
-	c := rule.Answer{Mechanism: outcome.CauseOf(r, outcome.Failure{Message: dry.Error, Current: true}), Confidence: drift.Certain, Sync: drift.WillFail}
-	kind := string(c.Mechanism)
-	if c.Mechanism == drift.Unexplained {
-		kind = "for a reason that no rule knows"
-		c.Summary = "The API server refuses the sync of the resource for a reason that no rule knows."
-	}
-	c.Evidence = []string{fmt.Sprintf("a dry run of the sync is refused (%s): %s", kind, r.Quote(dry.Error))}
-	if slices.Contains([]drift.Mechanism{drift.ImmutableField, drift.InvalidManifest, drift.MergeKeyConflict}, c.Mechanism) {
-		// kubectl deletes and creates anew only what is refused as invalid.
-		outcome.Recreates(r, &c)
-	}
-	return c
 }
 
 // changedBy are the fields that the dry run changes, those aside that every write

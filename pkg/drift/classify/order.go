@@ -175,10 +175,10 @@ var guesses = []drift.Mechanism{drift.WebhookInjection, drift.ManualEdit, drift.
 // corrections are made to all findings, one after the other: what is left out, and what
 // makes a confidence lower or an effect another.
 var corrections = []struct {
-	apply func(s *state.Application, findings []drift.Finding) []drift.Finding
+	apply func(s *state.Application, findings []rule.Finding) []rule.Finding
 	why   string
 }{
-	{func(_ *state.Application, findings []drift.Finding) []drift.Finding { return unsilenced(findings) }, "what others explain is left out first, so that nothing is corrected in vain"},
+	{func(_ *state.Application, findings []rule.Finding) []rule.Finding { return unsilenced(findings) }, "what others explain is left out first, so that nothing is corrected in vain"},
 	{doubtGuesses, "what only a schema would tell is possible at most where the snapshot has none"},
 	{replacing, "a sync that replaces the object loses what only live has"},
 	{addDryRuns, "the API server's own answer outranks what was foreseen"},
@@ -187,14 +187,14 @@ var corrections = []struct {
 }
 
 // unsilenced leaves out what is said twice of one resource, and what the silences name.
-func unsilenced(findings []drift.Finding) []drift.Finding {
+func unsilenced(findings []rule.Finding) []rule.Finding {
 	has := map[drift.Mechanism]int{}
 	for _, f := range findings {
 		has[f.Mechanism]++
 	}
 	total := len(findings)
 	said := map[drift.Key]map[drift.Mechanism]bool{}
-	return slices.DeleteFunc(findings, func(f drift.Finding) bool {
+	return slices.DeleteFunc(findings, func(f rule.Finding) bool {
 		if about := drift.KeyOf(f.Resource); len(f.Fields) == 0 {
 			if said[about][f.Mechanism] {
 				return true

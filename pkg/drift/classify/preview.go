@@ -26,7 +26,7 @@ func PreviewRules(ctx context.Context, snapshot *drift.Snapshot, rules []v1alpha
 	if err := trial.TryRules(ctx, s, rules); err != nil {
 		return nil, err
 	}
-	report := explain(s) // which finds out whether Argo CD could compare at all
+	report := reportOf(s, findAll(s)) // which finds out whether Argo CD could compare at all
 	p := &trial.Forecast{
 		Rules: rules, Said: trial.SaidOf(report),
 		Preview: &drift.Preview{Hides: []drift.PreviewField{}, Covers: []drift.PreviewPlace{}, Synced: !s.Incomparable, Unheeded: s.Unheeded},

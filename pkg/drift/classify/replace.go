@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 // replacing makes worse what is said of resources that a sync replaces: all that
 // only live has is lost, and with Force=true the object itself.
-func replacing(s *state.Application, findings []drift.Finding) []drift.Finding {
-	about := byResource(findings)
+func replacing(s *state.Application, findings []rule.Finding) []rule.Finding {
+	about := rule.ByResource(findings)
 	for _, r := range s.Resources {
 		if s.Ctx.Err() != nil {
 			break
@@ -24,21 +25,11 @@ func replacing(s *state.Application, findings []drift.Finding) []drift.Finding {
 		}
 		for _, i := range about[drift.KeyOf(r.Ref)] {
 			if f := &findings[i]; len(f.Fields) > 0 {
-				replaced(r, f, deletes)
+				replaced(r, &f.Finding, deletes)
 			}
 		}
 	}
 	return findings
-}
-
-// byResource are the places of the findings about each resource.
-func byResource(findings []drift.Finding) map[drift.Key][]int {
-	about := make(map[drift.Key][]int, len(findings))
-	for i := range findings {
-		of := drift.KeyOf(findings[i].Resource)
-		about[of] = append(about[of], i)
-	}
-	return about
 }
 
 func replaced(r *state.Resource, f *drift.Finding, deletes bool) {

@@ -7,14 +7,15 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 )
 
 // doubtGuesses lowers the confidence of what was found without a schema that would
 // have decided it, and says so.
-func doubtGuesses(s *state.Application, findings []drift.Finding) []drift.Finding {
+func doubtGuesses(s *state.Application, findings []rule.Finding) []rule.Finding {
 	for i := range findings {
-		f := &findings[i]
+		f := &findings[i].Finding
 		if !slices.Contains(guesses, f.Mechanism) || !s.Schemaless(f.Resource) || proven(s, f) {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 
 // addUnaccounted adds findings about the resources that Argo CD flags, or that cannot be
 // compared, and about which no rule has said a word. None of them is in sync.
-func addUnaccounted(s *state.Application, findings []drift.Finding) []drift.Finding {
+func addUnaccounted(s *state.Application, findings []rule.Finding) []rule.Finding {
 	about := map[drift.Key]bool{}
 	explained := s.Incomparable
 	for i := range findings {

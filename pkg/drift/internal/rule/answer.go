@@ -152,3 +152,24 @@ type Answer struct {
 	// About names another object than the rule was asked about.
 	About *drift.ResourceRef
 }
+
+// Finding is a finding on its way into a report, with what it comes of: its fixes are
+// written of that, once nothing makes its effect another.
+type Finding struct {
+	drift.Finding
+
+	// Of is the resource that the rule was asked about; nil for an answer about the
+	// Application.
+	Of *state.Resource
+	By *Answer
+}
+
+// ByResource are the places of the findings about each resource.
+func ByResource(findings []Finding) map[drift.Key][]int {
+	about := make(map[drift.Key][]int, len(findings))
+	for i := range findings {
+		of := drift.KeyOf(findings[i].Resource)
+		about[of] = append(about[of], i)
+	}
+	return about
+}
