@@ -115,7 +115,7 @@ soak: packages ## Keep the extension's backend under load for SOAK=10m, and fail
 
 .PHONY: drift-matrix
 drift-matrix: ## Score the drift classifier on its corpus, with the confusion matrices
-	@go test ./pkg/drift -count=1 -run TestCorpus -v -args -matrix -explain
+	@go test ./pkg/drift/classify -count=1 -run TestCorpus -v -args -matrix -explain
 
 .PHONY: record
 record: packages ## Record cases of the corpus anew on a real control plane; RUN=regexp chooses

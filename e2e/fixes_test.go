@@ -10,6 +10,7 @@ import (
 	"github.com/moorpin/moorpin/e2e/record/cases"
 	"github.com/moorpin/moorpin/e2e/record/recorder"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 // fixSample is played when MOORPIN_FULL is not 1: an edit of Git and a rule each, with
@@ -35,7 +36,7 @@ func TestFixes(t *testing.T) {
 			t.Errorf("%s is not in the corpus", scenario.Name)
 			continue
 		}
-		report, err := drift.Classify(t.Context(), &before.Snapshot, drift.Options{Prove: true})
+		report, err := classify.Classify(t.Context(), &before.Snapshot, classify.Options{Prove: true})
 		if err != nil {
 			t.Errorf("%s: %v", scenario.Name, err)
 			continue
@@ -112,7 +113,7 @@ func tryFix(ctx context.Context, this trial, tally *fixTally) (left bool, err er
 	if err != nil {
 		return false, err
 	}
-	report, err := drift.Classify(ctx, &before.Snapshot, drift.Options{Prove: true})
+	report, err := classify.Classify(ctx, &before.Snapshot, classify.Options{Prove: true})
 	if err != nil {
 		return false, fmt.Errorf("%s: classify: %w", this.scenario.Name, err)
 	}
@@ -215,7 +216,7 @@ func (a *attempt) look(ctx context.Context) ([]string, error) {
 	if a.finding.Flagged {
 		return problems, nil
 	}
-	report, err := drift.Classify(ctx, &after.Snapshot, drift.Options{})
+	report, err := classify.Classify(ctx, &after.Snapshot, classify.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("classify: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/moorpin/moorpin/e2e/record/recorder"
 	"github.com/moorpin/moorpin/e2e/record/scenarios"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 var only = flag.String("scenarios", "", "`REGEXP` of the scenarios that TestRecordings and TestFixes play, instead of their samples")
@@ -127,7 +128,7 @@ func reread(ctx context.Context, dir string, recorded cases.Case) (cases.Case, e
 
 // answer is what the classifier says of the snapshot, in the words of a label.
 func answer(ctx context.Context, snapshot *drift.Snapshot) ([]cases.Finding, error) {
-	report, err := drift.Classify(ctx, snapshot, drift.Options{})
+	report, err := classify.Classify(ctx, snapshot, classify.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/moorpin/moorpin/extension/view"
 	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 )
 
 const classifyHelp = `Read a snapshot of an Application (JSON or YAML, as "moorpin extension snapshot"
@@ -98,7 +100,7 @@ func (c *classifying) run(command *cobra.Command, path string) error {
 	if err != nil {
 		return cli.Mistake(fmt.Errorf("read %s: %w", path, err))
 	}
-	report, err := drift.Classify(command.Context(), snapshot, drift.Options{Prove: c.prove})
+	report, err := classify.Classify(command.Context(), snapshot, classify.Options{Prove: c.prove})
 	if err != nil {
 		return blamed(fmt.Errorf("%s: %w", path, err))
 	}
@@ -120,9 +122,9 @@ func (c *classifying) writer() (func(io.Writer, *drift.Snapshot, *drift.Report) 
 	ofReport := func(write func(io.Writer, *drift.Report) error) func(io.Writer, *drift.Snapshot, *drift.Report) error {
 		return func(to io.Writer, _ *drift.Snapshot, report *drift.Report) error { return write(to, report) }
 	}
-	ofPlan := func(write func(drift.Plan) string) func(io.Writer, *drift.Snapshot, *drift.Report) error {
+	ofPlan := func(write func(plan.Plan) string) func(io.Writer, *drift.Snapshot, *drift.Report) error {
 		return func(to io.Writer, snapshot *drift.Snapshot, report *drift.Report) error {
-			_, err := io.WriteString(to, write(drift.PlanFor(snapshot, report)))
+			_, err := io.WriteString(to, write(plan.For(snapshot, report)))
 			return err //nolint:wrapcheck // run names the step
 		}
 	}
@@ -134,9 +136,9 @@ func (c *classifying) writer() (func(io.Writer, *drift.Snapshot, *drift.Report) 
 	case "json":
 		return ofReport(writeJSON), nil
 	case "plan":
-		return ofPlan(drift.Plan.Markdown), nil
+		return ofPlan(plan.Plan.Markdown), nil
 	case "script":
-		return ofPlan(drift.Plan.Script), nil
+		return ofPlan(plan.Plan.Script), nil
 	}
 	return nil, cli.Mistake(fmt.Errorf("--output: %q is not known; use text, json, markdown, plan or script", c.format))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 const (
@@ -51,11 +52,11 @@ type notes struct {
 // read makes an entry of an Application, from what its own status says.
 func read(ctx context.Context, app map[string]any, options *Options) (*Application, error) {
 	a := &Application{
-		Namespace: text(app, "metadata", "namespace"), Name: text(app, "metadata", "name"),
-		Project: cmp.Or(text(app, "spec", "project"), defaultProject),
-		Sync:    cmp.Or(text(app, "status", "sync", "status"), unknown), Health: cmp.Or(text(app, "status", "health", "status"), unknown),
-		Since: text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
-		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(text(app, "spec", "destination", "server"), text(app, "spec", "destination", "name"))},
+		Namespace: object.Text(app, "metadata", "namespace"), Name: object.Text(app, "metadata", "name"),
+		Project: cmp.Or(object.Text(app, "spec", "project"), defaultProject),
+		Sync:    cmp.Or(object.Text(app, "status", "sync", "status"), unknown), Health: cmp.Or(object.Text(app, "status", "health", "status"), unknown),
+		Since: object.Text(app, "status", "health", "lastTransitionTime"), Effect: drift.NothingToDo, Counts: []Count{},
+		notes: notes{flagged: map[kindOf]int{}, fields: map[kindOf]int{}, destination: cmp.Or(object.Text(app, "spec", "destination", "server"), object.Text(app, "spec", "destination", "name"))},
 	}
 	// One odd Application must not end the view of all, nor the process.
 	_, err := fault.Contained(func() (bool, error) { return true, a.explain(ctx, app, options) })
@@ -68,7 +69,7 @@ func (a *Application) explain(ctx context.Context, app map[string]any, options *
 	if err != nil {
 		return err
 	}
-	for _, entry := range list(app, "status", "resources") {
+	for _, entry := range object.Maps(app, "status", "resources") {
 		a.resource(entry)
 	}
 	if unread(report) {
@@ -86,9 +87,9 @@ func unread(report *drift.Report) bool {
 
 // resource notes an entry of status.resources.
 func (a *Application) resource(entry map[string]any) {
-	ref := drift.ResourceRef{Group: text(entry, "group"), Kind: text(entry, "kind"), Namespace: text(entry, "namespace"), Name: text(entry, "name")}
+	ref := drift.ResourceRef{Group: object.Text(entry, "group"), Kind: object.Text(entry, "kind"), Namespace: object.Text(entry, "namespace"), Name: object.Text(entry, "name")}
 	a.notes.resources++
-	if text(entry, "status") == outOfSync {
+	if object.Text(entry, "status") == outOfSync {
 		a.notes.flagged[kindOf{ref.Group, ref.Kind}]++
 		a.notes.differing = append(a.notes.differing, ref)
 	}
@@ -98,11 +99,11 @@ func (a *Application) resource(entry map[string]any) {
 	if runs(ref) {
 		a.notes.workloads = append(a.notes.workloads, ref)
 	}
-	health := text(entry, "health", "status")
+	health := object.Text(entry, "health", "status")
 	switch {
 	case !ill(health):
 	case len(a.notes.ill) < mostIll:
-		a.notes.ill = append(a.notes.ill, Ill{Resource: ref, Health: health, Message: shorten(text(entry, "health", "message"))})
+		a.notes.ill = append(a.notes.ill, Ill{Resource: ref, Health: health, Message: shorten(object.Text(entry, "health", "message"))})
 	default:
 		a.notes.moreIll++
 	}
@@ -223,26 +224,4 @@ func shorten(sentence string) string {
 		return sentence
 	}
 	return string(runes[:mostText]) + "..."
-}
-
-// text is the string that the names lead to, or "": what has another type is not there.
-func text(o map[string]any, names ...string) string {
-	for _, name := range names[:len(names)-1] {
-		o, _ = o[name].(map[string]any)
-	}
-	found, _ := o[names[len(names)-1]].(string)
-	return found
-}
-
-// list are the maps in the list that two names lead to.
-func list(o map[string]any, outer, inner string) []map[string]any {
-	holder, _ := o[outer].(map[string]any)
-	items, _ := holder[inner].([]any)
-	found := make([]map[string]any, 0, len(items))
-	for _, item := range items {
-		if m, ok := item.(map[string]any); ok {
-			found = append(found, m)
-		}
-	}
-	return found
 }

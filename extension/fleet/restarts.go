@@ -10,6 +10,7 @@ import (
 
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Pods says whose restarts are asked for.
@@ -106,7 +107,7 @@ func (p *podRestarts) read(ctx context.Context, namespace string) (map[drift.Res
 		}
 		count := 0
 		for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
-			for _, container := range list(pod, "status", kind) {
+			for _, container := range object.Maps(pod, "status", kind) {
 				if n, ok := container["restartCount"].(int64); ok {
 					count += int(n)
 				}
@@ -122,17 +123,17 @@ func (p *podRestarts) read(ctx context.Context, namespace string) (map[drift.Res
 // controllers are the workloads that a Pod may belong to: itself, its controller, and
 // the controller's own, whose name Kubernetes has made the controller's of.
 func controllers(pod map[string]any) []drift.ResourceRef {
-	namespace := text(pod, "metadata", "namespace")
-	found := []drift.ResourceRef{{Kind: podKind, Namespace: namespace, Name: text(pod, "metadata", "name")}}
-	for _, owner := range list(pod, "metadata", "ownerReferences") {
+	namespace := object.Text(pod, "metadata", "namespace")
+	found := []drift.ResourceRef{{Kind: podKind, Namespace: namespace, Name: object.Text(pod, "metadata", "name")}}
+	for _, owner := range object.Maps(pod, "metadata", "ownerReferences") {
 		if owner["controller"] != true {
 			continue
 		}
-		group, _, grouped := strings.Cut(text(owner, "apiVersion"), "/")
+		group, _, grouped := strings.Cut(object.Text(owner, "apiVersion"), "/")
 		if !grouped {
 			group = ""
 		}
-		direct := drift.ResourceRef{Group: group, Kind: text(owner, "kind"), Namespace: namespace, Name: text(owner, "name")}
+		direct := drift.ResourceRef{Group: group, Kind: object.Text(owner, "kind"), Namespace: namespace, Name: object.Text(owner, "name")}
 		found = append(found, direct)
 		cut := strings.LastIndexByte(direct.Name, '-')
 		if cut < 0 {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // SettingsFunc returns the settings that the status of an Application is read with.
@@ -46,7 +47,7 @@ func ClusterSettings(cluster Getter, namespace string, now func() time.Time) Set
 		if err != nil {
 			return nil, fmt.Errorf("read argocd-cm: %w", err)
 		}
-		if given := text(found, "data", reconciliation); ok && given != "" {
+		if given := object.Text(found, "data", reconciliation); ok && given != "" {
 			settings[reconciliation] = given
 		}
 		return settings, nil

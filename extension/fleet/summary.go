@@ -18,6 +18,8 @@ import (
 	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Options say which Applications are read, and how deep.
@@ -26,7 +28,7 @@ type Options struct {
 	Settings drift.Settings
 	// Projects and Namespaces are those to look at; globs, and none is all.
 	Projects, Namespaces []string
-	// Classify explains what an Application's own status says; default [drift.Classify].
+	// Classify explains what an Application's own status says; default [classify.Classify].
 	Classify func(context.Context, *drift.Snapshot) (*drift.Report, error)
 	// Log is told where a panic was met; nil for none. What it was met at is a problem.
 	Log *slog.Logger
@@ -79,7 +81,7 @@ func Summarise(ctx context.Context, apps iter.Seq2[map[string]any, error], optio
 	}
 	if s.options.Classify == nil {
 		s.options.Classify = func(ctx context.Context, snapshot *drift.Snapshot) (*drift.Report, error) {
-			return drift.Classify(ctx, snapshot, drift.Options{})
+			return classify.Classify(ctx, snapshot, classify.Options{})
 		}
 	}
 	if s.options.Log == nil {
@@ -115,8 +117,8 @@ type summary struct {
 
 // add reads an Application, where it is asked for.
 func (s *summary) add(ctx context.Context, app map[string]any) {
-	project := cmp.Or(text(app, "spec", "project"), defaultProject)
-	if !admits(s.options.Projects, project) || !admits(s.options.Namespaces, text(app, "metadata", "namespace")) {
+	project := cmp.Or(object.Text(app, "spec", "project"), defaultProject)
+	if !admits(s.options.Projects, project) || !admits(s.options.Namespaces, object.Text(app, "metadata", "namespace")) {
 		return
 	}
 	a, err := read(ctx, app, &s.options)

@@ -15,6 +15,7 @@ import (
 	"github.com/moorpin/moorpin/extension/report"
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 type object = map[string]any
@@ -42,7 +43,7 @@ func (f *fake) Report(ctx context.Context, ref argocd.Ref) (*report.Answer, erro
 	}
 	made := f.report
 	if made == nil {
-		if made, err = drift.Classify(ctx, snapshot, drift.Options{}); err != nil {
+		if made, err = classify.Classify(ctx, snapshot, classify.Options{}); err != nil {
 			return nil, err
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/moorpin/moorpin/pkg/argocd"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Limits of a page of Applications.
@@ -68,7 +68,7 @@ func (t *tools) list(ctx context.Context, in listIn) (listOut, error) {
 			continue
 		}
 		out.Read++
-		if text(app, "status", "sync", "status") == synced {
+		if object.Text(app, "status", "sync", "status") == synced {
 			continue
 		}
 		out.Drifting++
@@ -88,28 +88,22 @@ func (t *tools) list(ctx context.Context, in listIn) (listOut, error) {
 // summary says of an Application what its status shows.
 func summary(ctx context.Context, app map[string]any) drifting {
 	ref := nameOf(app)
-	short := func(names ...string) string { return plain(text(app, names...), narrow.names) }
+	short := func(names ...string) string { return plain(object.Text(app, names...), narrow.names) }
 	one := drifting{
 		Namespace: plain(ref.Namespace, narrow.names), Name: plain(ref.Name, narrow.names), Project: plain(projectOf(app), narrow.names),
 		Sync: short("status", "sync", "status"), Health: short("status", "health", "status"),
 		HealthSince: short("status", "health", "lastTransitionTime"), ComparedAt: short("status", "reconciledAt"),
 	}
-	listed, _, err := unstructured.NestedFieldNoCopy(app, "status", "resources")
-	items, ok := listed.([]any)
-	if err != nil || !ok {
-		items = nil
-	}
-	for _, item := range items {
-		entry, ok := item.(map[string]any)
-		if !ok || text(entry, "status") == synced || text(entry, "status") == "" {
+	for _, entry := range object.Maps(app, "status", "resources") {
+		if object.Text(entry, "status") == synced || object.Text(entry, "status") == "" {
 			continue
 		}
 		one.OutOfSync++
 		if len(one.Resources) < maxResources {
-			one.Resources = append(one.Resources, plain(fmt.Sprintf("%s %s/%s", text(entry, "kind"), text(entry, "namespace"), text(entry, "name")), narrow.names))
+			one.Resources = append(one.Resources, plain(fmt.Sprintf("%s %s/%s", object.Text(entry, "kind"), object.Text(entry, "namespace"), object.Text(entry, "name")), narrow.names))
 		}
 	}
-	report, err := drift.Classify(ctx, &drift.Snapshot{Application: app, Settings: drift.Settings{}}, drift.Options{})
+	report, err := classify.Classify(ctx, &drift.Snapshot{Application: app, Settings: drift.Settings{}}, classify.Options{})
 	if err != nil {
 		return one // the Application is too odd to be explained, and is listed all the same
 	}
@@ -123,22 +117,13 @@ func summary(ctx context.Context, app map[string]any) drifting {
 
 // nameOf is which Application the object is.
 func nameOf(app map[string]any) argocd.Ref {
-	return argocd.Ref{Namespace: text(app, "metadata", "namespace"), Name: text(app, "metadata", "name")}
+	return argocd.Ref{Namespace: object.Text(app, "metadata", "namespace"), Name: object.Text(app, "metadata", "name")}
 }
 
 // projectOf is the AppProject; Argo CD takes none for the default one.
 func projectOf(app map[string]any) string {
-	if project := text(app, "spec", "project"); project != "" {
+	if project := object.Text(app, "spec", "project"); project != "" {
 		return project
 	}
 	return "default"
-}
-
-// text is the string that the names lead to, or "".
-func text(of map[string]any, names ...string) string {
-	found, _, err := unstructured.NestedString(of, names...)
-	if err != nil {
-		return "" // of another type: whoever wrote it gets no more out of it
-	}
-	return found
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/moorpin/moorpin/extension/fault"
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/classify"
 )
 
 // Classifier does the work on what others wrote: it reads snapshots and explains them.
@@ -60,7 +61,7 @@ func (Direct) Explain(ctx context.Context, question Question) (*Explained, error
 }
 
 func explain(ctx context.Context, question Question) (*Explained, error) {
-	snapshot, options := question.Snapshot, drift.Options{Prove: question.Prove, Guard: true}
+	snapshot, options := question.Snapshot, classify.Options{Prove: question.Prove, Guard: true}
 	if question.Posted.Document != nil {
 		var err error
 		if snapshot, options.Secrets, err = question.Posted.read(); err != nil {
@@ -68,13 +69,13 @@ func explain(ctx context.Context, question Question) (*Explained, error) {
 		}
 	}
 	if question.Rules != nil {
-		preview, err := drift.PreviewRules(ctx, snapshot, question.Rules, options)
+		preview, err := classify.PreviewRules(ctx, snapshot, question.Rules, options)
 		if err != nil {
 			return nil, unreadable(ctx, err)
 		}
 		return &Explained{Preview: preview}, nil
 	}
-	report, err := drift.Classify(ctx, snapshot, options)
+	report, err := classify.Classify(ctx, snapshot, options)
 	if err != nil {
 		return nil, unreadable(ctx, err)
 	}

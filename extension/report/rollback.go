@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/plan"
 )
 
 const rollbackHead = `What the plan for Application %s deletes, as the snapshot shows it.
@@ -24,7 +25,7 @@ An object that carries Argo CD's tracking mark belongs to the Application again:
 automated pruning it is deleted again, so take the mark off, or put it back into Git.
 `
 
-// Rollback writes what [drift.PlanFor] would delete as YAML for kubectl create. The
+// Rollback writes what [plan.For] would delete as YAML for kubectl create. The
 // head of the file says what it is, and what is not in it: Secrets, whose values
 // nobody here knows, and what holds more than a manifest brings back.
 func Rollback(snapshot *drift.Snapshot, report *drift.Report) ([]byte, error) {
@@ -35,7 +36,7 @@ func Rollback(snapshot *drift.Snapshot, report *drift.Report) ([]byte, error) {
 	if _, err := mask(snapshot, nil); err != nil { // one that was posted may hold Secrets inside of other objects
 		return nil, err
 	}
-	plan := drift.PlanFor(snapshot, report)
+	plan := plan.For(snapshot, report)
 	lives := livesOf(snapshot)
 	var head, documents bytes.Buffer
 	head.WriteString(comment(fmt.Sprintf(rollbackHead, line(plan.Application))))
@@ -71,7 +72,7 @@ func Rollback(snapshot *drift.Snapshot, report *drift.Report) ([]byte, error) {
 }
 
 // leaveOut says that an object is not in the file, and how to keep it all the same.
-func leaveOut(head *bytes.Buffer, d drift.Deletion, why string) {
+func leaveOut(head *bytes.Buffer, d plan.Deletion, why string) {
 	name := d.Resource.Kind + " " + d.Resource.Name
 	if d.Resource.Namespace != "" {
 		name = d.Resource.Kind + " " + d.Resource.Namespace + "/" + d.Resource.Name

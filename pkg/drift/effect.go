@@ -1,9 +1,6 @@
 package drift
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // effects say in words what a sync does, after "a sync" or "it".
 var effects = map[Sync]string{
@@ -17,6 +14,14 @@ var effects = map[Sync]string{
 	FightsController: "writes what a controller writes back",
 	OverwritesLive:   "reverts a change that somebody may want",
 	Destructive:      "deletes or blanks data",
+}
+
+// Effect says in words what a sync does, after "a sync" or "it".
+func (s Sync) Effect() string {
+	if words, known := effects[s]; known {
+		return words
+	}
+	return string(s)
 }
 
 // rendered are the mechanisms that put another value in the place of one in use,
@@ -35,53 +40,27 @@ func (f *Finding) Effect() string {
 	case f.Sync == Noop && f.staysOutOfSync():
 		return "succeeds and changes nothing, so it stays OutOfSync"
 	}
-	if words, known := effects[f.Sync]; known {
-		return words
-	}
-	return string(f.Sync)
+	return f.Sync.Effect()
 }
 
 // withoutTrace are the mechanisms about what only one side has: a difference though
 // no field is named.
 var withoutTrace = append([]Mechanism{
 	ResourceMissing, PendingPrune, PruneProtected, HookLeftover, TTLDeleted, TrackingLabelCopied, ExcludedResource, GitAhead,
-}, slices.DeleteFunc(slices.Clone(failures), func(m Mechanism) bool { return m == DeletionStuck })...)
+}, slices.DeleteFunc(slices.Clone(Failures), func(m Mechanism) bool { return m == DeletionStuck })...)
 
-// differs reports whether the finding is about a difference that Argo CD flags; other
+// Differs reports whether the finding is about a difference that Argo CD flags; other
 // findings are about what keeps it from comparing, syncing or getting healthy.
-func (f *Finding) differs() bool {
+func (f *Finding) Differs() bool {
 	return f.Flagged && (len(f.Fields) > 0 || slices.Contains(withoutTrace, f.Mechanism))
 }
 
 // staysOutOfSync reports whether a sync that changes nothing leaves the difference.
 func (f *Finding) staysOutOfSync() bool {
-	return f.differs() && f.Mechanism != ExcludedResource && f.Mechanism != HookLeftover
+	return f.Differs() && f.Mechanism != ExcludedResource && f.Mechanism != HookLeftover
 }
 
-// outlook is what a sync of the whole Application does: the worst of the findings,
-// and where it fails although something else of it is worse.
-func outlook(report *Report) string {
-	said := strings.TrimSuffix(report.Sync.Summary(), ".")
-	var worst []*Finding
-	var failing []string
-	for i := range report.Findings {
-		f := &report.Findings[i]
-		if f.Sync == report.Sync {
-			worst = append(worst, f)
-		}
-		if f.Sync == WillFail && f.Resource.Kind != "Application" {
-			failing = append(failing, f.Resource.Kind+" "+f.Resource.Name)
-		}
-	}
-	if len(worst) > 0 && !slices.ContainsFunc(worst, func(f *Finding) bool { return f.Effect() != worst[0].Effect() }) && worst[0].Effect() != effects[report.Sync] {
-		said = "A sync " + worst[0].Effect()
-	}
-	switch failing = unique(failing); {
-	case len(failing) == 0:
-	case report.Sync == WillFail:
-		said = "A sync fails at " + some(failing)
-	default:
-		said += "; it fails at " + some(failing) + ", of which it then writes nothing"
-	}
-	return said + "."
+// Failures are the mechanisms by which the write of an object fails.
+var Failures = []Mechanism{
+	ImmutableField, AnnotationTooLong, AdmissionDenied, ResourceVersionInGit, MergeKeyConflict, InvalidManifest, DeletionStuck, RemovedAPIVersion, MissingCRD,
 }

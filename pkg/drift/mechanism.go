@@ -83,99 +83,114 @@ const (
 	Unexplained Mechanism = "unexplained"
 )
 
-// Mechanisms are all mechanisms that rules answer with, None and Unexplained apart.
-var Mechanisms = []Mechanism{
-	ManualEdit,
-	ForeignApply,
-	RolloutRestart,
-	HiddenLiveAddition,
-	ResourceMissing,
-	GitAhead,
-	ApplicationSpecEdit,
-	HPAReplicas,
-	KedaReplicas,
-	ProgressiveDelivery,
-	CABundleInjection,
-	OperatorWriteback,
-	AggregatedClusterrole,
-	RuntimePopulatedData,
-	ListReordered,
-	CRDListDefault,
-	STSVolumeclaimtemplate,
-	ExplicitDefaultDropped,
-	EmptyVsAbsent,
-	QuantityFormat,
-	ValueCanonicalised,
-	StatusInGit,
-	UnknownFieldPruned,
-	DeprecatedAlias,
-	CRDPreserveUnknownFields,
-	DuplicateListKey,
-	LastAppliedInGit,
-	WebhookOverwrite,
-	WebhookInjection,
-	RandomRender,
-	TimestampRender,
-	ChecksumChurn,
-	TrackingMissing,
-	SharedResource,
-	TrackingLabelCopied,
-	InstanceLabelConflict,
-	PendingPrune,
-	PruneProtected,
-	HookLeftover,
-	TTLDeleted,
-	RepeatedResource,
-	ExcludedResource,
-	ManagedNamespaceMetadata,
-	IgnoreWithoutRespect,
-	IgnoreRuleDead,
-	RespectIgnoreBlocksChange,
-	SelfhealFight,
-	SSACoownerResidue,
-	ComparisonErrorSchema,
-	StaleComparison,
-	ImmutableField,
-	AnnotationTooLong,
-	MissingCRD,
-	MissingDependency,
-	HookStuck,
-	HookFailed,
-	WaveBlocked,
-	SyncInProgress,
-	ManifestGenerationError,
-	ProjectNotPermitted,
-	SyncWindowBlocked,
-	AutosyncGaveUp,
-	AutosyncEmptyGuard,
-	AdmissionDenied,
-	ResourceVersionInGit,
-	DeletionStuck,
-	RemovedAPIVersion,
-	MergeKeyConflict,
-	InvalidManifest,
-	ControllerStale,
-	UnhealthyNotDrift,
+// mechanisms says of each mechanism the letter of the kind of drift that an operator has
+// met most, or "", and what it is. How its findings come about, package classify says;
+// how they go away, the fixes.
+var mechanisms = []struct {
+	id             Mechanism
+	class, summary string
+}{
+	{ManualEdit, "", "A person changed live what Git declares."},
+	{ForeignApply, "", "Another source applied its own manifest of this object."},
+	{RolloutRestart, "", "Somebody restarted the Pods with kubectl rollout restart."},
+	{HiddenLiveAddition, "", "Somebody added fields live that Argo CD does not compare."},
+	{ResourceMissing, "", "Git has the object and the cluster has not."},
+	{GitAhead, "", "Git has moved on and was not synced since."},
+	{ApplicationSpecEdit, "", "The Application was changed in the UI, by the CLI or by the image updater."},
+	{HPAReplicas, "", "An autoscaler sets the replicas that Git pins."},
+	{KedaReplicas, "", "KEDA sets the replicas that Git pins."},
+	{ProgressiveDelivery, "", "A rollout controller shifts traffic here."},
+	{CABundleInjection, "", "A controller injects the certificate authority."},
+	{OperatorWriteback, "G", "A controller rewrites a value that Git declares."},
+	{AggregatedClusterrole, "", "Kubernetes fills the rules of this aggregated ClusterRole."},
+	{RuntimePopulatedData, "", "A controller fills data that Git pins at its start value."},
+	{ListReordered, "", "The same items stand in another order."},
+	{CRDListDefault, "A", "The API server adds defaults of the CRD that Git leaves out."},
+	{STSVolumeclaimtemplate, "", "The API server fills the volume claim templates in."},
+	{ExplicitDefaultDropped, "B", "Git sets a zero value that the controller leaves out."},
+	{EmptyVsAbsent, "", "Git sets an empty value that the API server does not keep."},
+	{QuantityFormat, "", "The same quantity is spelt in two ways."},
+	{ValueCanonicalised, "", "The same value is spelt in two ways."},
+	{StatusInGit, "", "Git declares a status, which a sync cannot write."},
+	{UnknownFieldPruned, "", "Git declares a field that the schema does not have."},
+	{DeprecatedAlias, "", "A field and its deprecated alias bring one another back."},
+	{CRDPreserveUnknownFields, "C", "The API server drops preserveUnknownFields: false."},
+	{DuplicateListKey, "", "Git has two items with the same key in one list."},
+	{LastAppliedInGit, "", "Git holds what was exported from a cluster."},
+	{WebhookOverwrite, "G", "A webhook changed the value when the object was admitted."},
+	{WebhookInjection, "G", "A webhook added fields when the object was admitted."},
+	{RandomRender, "G", "The same source renders another random value each time."},
+	{TimestampRender, "G", "The same source renders another time each time."},
+	{ChecksumChurn, "G", "The same source renders another checksum each time."},
+	{TrackingMissing, "C", "The live object does not bear Argo CD's mark yet."},
+	{SharedResource, "E", "Another Application has this object too."},
+	{TrackingLabelCopied, "", "The object bears a copy of Argo CD's label and is not Git's."},
+	{InstanceLabelConflict, "", "Something else sets the label by which Argo CD tracks."},
+	{PendingPrune, "D", "Git no longer has the object, and pruning is off."},
+	{PruneProtected, "", "Git no longer has the object, and it is protected from pruning."},
+	{HookLeftover, "F", "A finished hook was left behind."},
+	{TTLDeleted, "F", "The object finished and was deleted by its time to live."},
+	{RepeatedResource, "", "The source renders the same object more than once."},
+	{ExcludedResource, "", "Argo CD is configured not to manage this kind."},
+	{ManagedNamespaceMetadata, "E", "The namespace's managed labels and annotations differ."},
+	{IgnoreWithoutRespect, "", "A rule hides a difference that a sync would still overwrite."},
+	{IgnoreRuleDead, "", "A rule was meant to ignore this and matches nothing."},
+	{RespectIgnoreBlocksChange, "", "A rule keeps a change in Git from being applied."},
+	{SelfhealFight, "", "Self-healing and another writer overwrite one another."},
+	{SSACoownerResidue, "", "A field that Git removed stays because another manager still owns it."},
+	{ComparisonErrorSchema, "", "Argo CD cannot compare: the manifest does not fit the schema."},
+	{StaleComparison, "", "Argo CD's status is older than what is live."},
+	{ImmutableField, "", "Git changes a field that cannot be changed."},
+	{AnnotationTooLong, "", "The object is too large for the annotation of client-side apply."},
+	{MissingCRD, "", "The cluster does not know the kind."},
+	{MissingDependency, "", "The workload waits for something that does not exist."},
+	{HookStuck, "", "The sync waits for a hook that does not finish."},
+	{HookFailed, "", "A hook failed."},
+	{WaveBlocked, "", "The sync waits for an early wave to become healthy."},
+	{SyncInProgress, "", "A sync is running."},
+	{ManifestGenerationError, "", "Argo CD cannot render the manifests."},
+	{ProjectNotPermitted, "", "The project does not permit this."},
+	{SyncWindowBlocked, "", "A sync window forbids syncing now."},
+	{AutosyncGaveUp, "", "Automated sync failed and does not try this revision again."},
+	{AutosyncEmptyGuard, "", "Automated sync refuses to delete everything."},
+	{AdmissionDenied, "", "Admission refuses the object."},
+	{ResourceVersionInGit, "", "Git pins the resourceVersion or uid of another moment."},
+	{DeletionStuck, "", "The object is being deleted and waits for a finalizer."},
+	{RemovedAPIVersion, "", "The cluster no longer serves this API version."},
+	{MergeKeyConflict, "", "The key of a list item changed, and the merge conflicts."},
+	{InvalidManifest, "", "The manifest is not valid for its kind."},
+	{ControllerStale, "", "The application controller does not keep up."},
+	{UnhealthyNotDrift, "", "Nothing drifts; the workload is unhealthy."},
+	{None, "", "In sync."},
 }
 
-// classes are the letters of the kinds of drift that an operator has met most.
-var classes = map[Mechanism]string{
-	OperatorWriteback:        "G",
-	CRDListDefault:           "A",
-	ExplicitDefaultDropped:   "B",
-	CRDPreserveUnknownFields: "C",
-	WebhookOverwrite:         "G",
-	WebhookInjection:         "G",
-	RandomRender:             "G",
-	TimestampRender:          "G",
-	ChecksumChurn:            "G",
-	TrackingMissing:          "C",
-	SharedResource:           "E",
-	PendingPrune:             "D",
-	HookLeftover:             "F",
-	TTLDeleted:               "F",
-	ManagedNamespaceMetadata: "E",
-}
+// Mechanisms are all mechanisms that rules answer with, None and Unexplained apart.
+var Mechanisms = func() []Mechanism {
+	var ids []Mechanism
+	for _, m := range mechanisms {
+		if m.id != None && m.id != Unexplained {
+			ids = append(ids, m.id)
+		}
+	}
+	return ids
+}()
 
 // Class returns the letter of the mechanism, or "".
-func (m Mechanism) Class() string { return classes[m] }
+func (m Mechanism) Class() string {
+	for _, known := range mechanisms {
+		if known.id == m {
+			return known.class
+		}
+	}
+	return ""
+}
+
+// Summary says in one sentence what the mechanism is.
+func (m Mechanism) Summary() string {
+	for _, known := range mechanisms {
+		if known.id == m {
+			return known.summary
+		}
+	}
+	return "Nothing that is known explains these differences."
+}

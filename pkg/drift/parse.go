@@ -8,6 +8,8 @@ import (
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // MaxSnapshot is the size in bytes above which Parse refuses a snapshot.
@@ -50,7 +52,7 @@ func Parse(data []byte) (*Snapshot, error) {
 	}
 	adopt(snapshot, whole)
 	for i, related := range snapshot.Related {
-		if text(related, "kind") == "" || text(related, "apiVersion") == "" {
+		if object.Text(related, "kind") == "" || object.Text(related, "apiVersion") == "" {
 			return nil, fmt.Errorf("snapshot: related[%d] has no apiVersion or no kind, so nothing can be read from it; give the whole object or leave it out", i)
 		}
 	}
@@ -59,24 +61,24 @@ func Parse(data []byte) (*Snapshot, error) {
 
 // adopt takes the objects from the document that was read as a map.
 func adopt(snapshot *Snapshot, whole map[string]any) {
-	snapshot.Application = fields(whole, "application")
-	for i, entry := range list(whole, "resources") {
+	snapshot.Application = object.Map(whole, "application")
+	for i, entry := range object.List(whole, "resources") {
 		if i >= len(snapshot.Resources) {
 			break
 		}
 		r := &snapshot.Resources[i]
-		r.Target, r.Live = fields(entry, "target"), fields(entry, "live")
-		r.NormalizedLive, r.PredictedLive = fields(entry, "normalizedLive"), fields(entry, "predictedLive")
+		r.Target, r.Live = object.Map(entry, "target"), object.Map(entry, "live")
+		r.NormalizedLive, r.PredictedLive = object.Map(entry, "normalizedLive"), object.Map(entry, "predictedLive")
 		if r.DryRun != nil {
-			r.DryRun.Result = fields(entry, "dryRun", "result")
+			r.DryRun.Result = object.Map(entry, "dryRun", "result")
 		}
 	}
-	for i, entry := range list(whole, "related") {
+	for i, entry := range object.List(whole, "related") {
 		if related, ok := entry.(map[string]any); ok && i < len(snapshot.Related) {
 			snapshot.Related[i] = related
 		}
 	}
-	for i, entry := range list(whole, "events") {
+	for i, entry := range object.List(whole, "events") {
 		if e, ok := entry.(map[string]any); ok && i < len(snapshot.Events) {
 			snapshot.Events[i] = e
 		}

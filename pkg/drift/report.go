@@ -1,6 +1,12 @@
 package drift
 
-import "github.com/moorpin/moorpin/pkg/fieldpath"
+import (
+	"slices"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/fieldpath"
+)
 
 // Report is the answer for one Application.
 type Report struct {
@@ -93,6 +99,39 @@ type Fix struct {
 	Proven bool `json:"proven"`
 	// Why says what the fix does, when it is right, and what it hides.
 	Why string `json:"why"`
-	// edit is what changes when the fix is tried; nil where it cannot be tried.
-	edit *edit
+	// Edit is what the fix changes, for those who try it or make it; nil where only a
+	// person can.
+	Edit Edit `json:"-"`
+}
+
+// Edit is the change that a fix makes.
+type Edit interface {
+	// Rules are the entries of ignoreDifferences that it adds to the Application.
+	Rules() []v1alpha1.ResourceIgnoreDifferences
+	// Edited returns the manifest as it is afterwards, and whether it is an edit of the
+	// manifest that can be made so. It does not change the manifest.
+	Edited(manifest map[string]any) (map[string]any, bool)
+}
+
+// Rules are the entries of ignoreDifferences that the fix adds to the Application.
+func (f Fix) Rules() []v1alpha1.ResourceIgnoreDifferences {
+	if f.Edit == nil {
+		return nil
+	}
+	return f.Edit.Rules()
+}
+
+// Edited returns the manifest as it is after the fix, and whether the fix is an edit
+// of the manifest that can be made so. It does not change the manifest.
+func (f Fix) Edited(manifest map[string]any) (map[string]any, bool) {
+	if f.Edit == nil {
+		return nil, false
+	}
+	return f.Edit.Edited(manifest)
+}
+
+// Lower returns the lower of two confidences.
+func Lower(a, b Confidence) Confidence {
+	order := []Confidence{Certain, Likely, Possible}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
 }

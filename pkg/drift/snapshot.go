@@ -34,6 +34,12 @@ type Resource struct {
 	DryRun *DryRun `json:"dryRun,omitempty"`
 }
 
+// SecretValue is a value in a Secret's data or stringData, and the key that it has there.
+type SecretValue struct {
+	Key   string
+	Value any
+}
+
 // ResourceRef names an object. Version may be empty.
 type ResourceRef struct {
 	Group     string `json:"group"`

@@ -32,10 +32,26 @@ func (s Sync) Severity() int {
 	return i
 }
 
-// worse returns the worse of two effects.
-func worse(a, b Sync) Sync {
+// Worse returns the worse of two effects.
+func Worse(a, b Sync) Sync {
 	if b.Severity() > a.Severity() {
 		return b
 	}
 	return a
+}
+
+// Summary says what the effect means to the person who would press the button.
+func (s Sync) Summary() string {
+	return map[Sync]string{
+		NothingToDo:      "There is nothing to sync.",
+		Noop:             "A sync succeeds and changes nothing.",
+		HarmlessFlap:     "A sync rewrites an equivalent value, which is rewritten back.",
+		Safe:             "A sync does what Git says, and nothing is lost.",
+		Waits:            "An operation is running or stuck; a sync has to wait for its end.",
+		Blocked:          "A sync cannot start.",
+		WillFail:         "A sync will fail.",
+		FightsController: "A sync overwrites what a controller wrote, and the controller writes it again.",
+		OverwritesLive:   "A sync overwrites a live change that somebody may want.",
+		Destructive:      "A sync deletes or blanks data.",
+	}[s]
 }

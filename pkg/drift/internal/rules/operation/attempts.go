@@ -1,0 +1,227 @@
+package operation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+)
+
+// AutosyncEmptyGuard answers: Git renders nothing that is live, so everything requires
+// pruning, and automated sync refuses to wipe out the Application. A sync by hand
+// with --prune, or allowEmpty, has no such guard.
+// Evidence: the SyncError condition; or prune without allowEmpty and nothing but
+// resources that require pruning. Counter-evidence: the current render has
+// resources (stale-comparison). Source: controller/appcontroller.go, autoSync.
+func AutosyncEmptyGuard(s *state.Application) []rule.Answer {
+	c := rule.Answer{Mechanism: drift.AutosyncEmptyGuard, Confidence: drift.Certain, Sync: drift.Destructive}
+	for _, message := range s.Conditions(v1alpha1.ApplicationConditionSyncError) {
+		if strings.Contains(message, "auto-sync will wipe out all resources") {
+			c.Evidence = append(c.Evidence, "Argo CD reports a SyncError: "+s.Quote(message))
+		}
+	}
+	policy, enabled := s.Automated()
+	guarded := enabled && policy["prune"] == true && policy["allowEmpty"] != true
+	all := allRequirePruning(s)
+	if len(c.Evidence) == 0 {
+		if !guarded || !all || rendersAny(s) || s.Incomparable {
+			return nil
+		}
+		c.Confidence = drift.Likely
+	}
+	if all {
+		// One cause, one finding: the resources left Git together.
+		c.Incomparable = !rendersAny(s)
+		c.Evidence = append(c.Evidence, allOf(len(s.Object.Status.Resources)))
+	}
+	for i, r := range s.Resources {
+		if r.Live != nil && r.Target == nil && i < 20 {
+			c.Loss = append(c.Loss, r.Ref.Words()+" would be deleted by a sync with pruning")
+		}
+	}
+	return []rule.Answer{c}
+}
+
+// allOf says how many resources require pruning when all do.
+func allOf(n int) string {
+	if n == 1 {
+		return "the only resource requires pruning"
+	}
+	return fmt.Sprintf("all %d resources require pruning", n)
+}
+
+// allRequirePruning reports whether Argo CD would prune every resource it lists.
+func allRequirePruning(s *state.Application) bool {
+	return len(s.Object.Status.Resources) > 0 && !slices.ContainsFunc(s.Object.Status.Resources, func(r v1alpha1.ResourceStatus) bool { return !r.RequiresPruning })
+}
+
+// rendersAny reports whether the snapshot has anything that Git renders.
+func rendersAny(s *state.Application) bool {
+	return slices.ContainsFunc(s.Resources, func(r *state.Resource) bool { return r.Target != nil })
+}
+
+// AutosyncGaveUp answers: an automated sync failed, and Argo CD does not try the same
+// revision again; or the operation still retries a revision that Git has left
+// behind. What made it fail is another finding, where it still stands: then this
+// one would say nothing new.
+// Evidence: a SyncError condition "Failed (last) sync attempt to ..."; or automated
+// sync, OutOfSync, and a failed operation at the revision compared now; or a
+// running retry at another revision. Counter-evidence: nothing is OutOfSync, or the
+// failure is known and would be met again.
+// Source: controller/appcontroller.go, autoSync and alreadyAttemptedSync; #18442, #12904.
+func AutosyncGaveUp(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
+	if outcome.RetriesOldRevision(s) {
+		return []rule.Answer{{
+			Mechanism: drift.AutosyncGaveUp, Confidence: drift.Certain, Sync: drift.Waits,
+			Summary: "The operation still retries a revision that Git has left behind; nothing newer is synced until it ends.",
+			Evidence: []string{
+				fmt.Sprintf("the operation retries revision %s (attempt %d): %s", state.Short(state.SyncedRevision(op)), op.RetryCount, s.Quote(op.Message)),
+				"the comparison is with revision " + state.Short(s.Revision()),
+			},
+		}}
+	}
+	if _, enabled := s.Automated(); !enabled || s.Incomparable || op != nil && outcome.InFlight(op) || outcome.FailsAgain(s) {
+		return nil
+	}
+	c := rule.Answer{Mechanism: drift.AutosyncGaveUp, Confidence: drift.Certain, Sync: drift.Safe}
+	for _, message := range s.Conditions(v1alpha1.ApplicationConditionSyncError) {
+		if strings.Contains(message, "sync attempt to") && strings.HasPrefix(message, "Failed") {
+			c.Evidence = append(c.Evidence, "Argo CD reports a SyncError: "+s.Quote(message))
+		}
+	}
+	if len(c.Evidence) == 0 {
+		outOfSync := s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync
+		if !outOfSync || !outcome.Failing(op) || state.SyncedRevision(op) == "" || state.SyncedRevision(op) != s.Revision() {
+			return nil
+		}
+		c.Confidence = drift.Likely
+		c.Evidence = append(c.Evidence, fmt.Sprintf("the last sync of revision %s ended as %s: %s", state.Short(state.SyncedRevision(op)), op.Phase, s.Quote(op.Message)))
+	}
+	if op != nil && op.RetryCount > 0 {
+		c.Evidence = append(c.Evidence, "it was retried "+words.Plural(int(op.RetryCount), "time"))
+	}
+	if op != nil && outcome.Unreached(op.Message) {
+		c.Evidence = append(c.Evidence, "an admission webhook could not be reached, which is no refusal: once it answers, the same sync can succeed")
+	}
+	c.Evidence = append(c.Evidence, "Argo CD tries no revision twice by itself: a new commit or a sync by hand starts the next one")
+	return []rule.Answer{c}
+}
+
+// HookFailed answers: a hook of the last sync failed. A hook before or among the resources
+// stops every further sync; one after them leaves the resources applied.
+// Evidence: an entry of syncResult with a hook type and phase Failed or Error.
+// Counter-evidence: the operation succeeded since. Source: gitops-engine
+// sync_context.go; the hook's own message is its Job's condition.
+func HookFailed(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
+	if op == nil || op.SyncResult == nil || op.Phase == synccommon.OperationSucceeded {
+		return nil
+	}
+	var answers []rule.Answer
+	for _, result := range op.SyncResult.Resources {
+		if result == nil || result.HookType == "" || result.HookPhase != synccommon.OperationFailed && result.HookPhase != synccommon.OperationError || result.Status == synccommon.ResultCodeSyncFailed {
+			continue
+		}
+		c := rule.Answer{Mechanism: drift.HookFailed, Confidence: drift.Certain, Sync: drift.WillFail}
+		c.About = &drift.ResourceRef{Group: result.Group, Version: result.Version, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s hook %s %s is %s: %s", result.HookType, result.Kind, result.Name, result.HookPhase, s.Quote(result.Message)))
+		if result.HookType == synccommon.HookTypePostSync {
+			c.Sync = drift.Noop
+			c.Evidence = append(c.Evidence, "the resources themselves were applied before the hook ran")
+		}
+		answers = append(answers, c)
+	}
+	return answers
+}
+
+// SelfhealFight answers: Argo CD heals the same revision again and again, because somebody
+// writes the field back after every sync.
+// Evidence: autoHealAttemptsCount of two or more, with selfHeal on (Argo CD counts
+// it down to zero once the Application stays Synced), and a field that another
+// writer than Argo CD owns. Counter-evidence: one attempt, which is what selfHeal is
+// for; a writer that a rule before this one knows better. Source:
+// controller/appcontroller.go, shouldSelfHeal; #9023.
+func SelfhealFight(r *state.Resource, open []*diff.Difference) []rule.Answer {
+	attempts := healed(r.Application)
+	if attempts < selfhealLimit {
+		return nil
+	}
+	c := rule.Answer{Mechanism: drift.SelfhealFight, Confidence: drift.Likely, Sync: drift.FightsController, Evidence: []string{healedWords(r.Application, attempts)}}
+	for _, d := range open {
+		who, fights := fights(r, d)
+		if !fights {
+			continue
+		}
+		c.Differences = append(c.Differences, d)
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s was written back by %s", d.Pointer, who))
+		c.Loss = append(c.Loss, fmt.Sprintf("%s = %s, written by %s", d.Pointer, r.Show(d.Pointer, d.Live, d.InLive), who))
+	}
+	if len(c.Differences) == 0 {
+		return nil
+	}
+	return []rule.Answer{c}
+}
+
+// fights reports whether somebody other than Argo CD keeps writing the live value,
+// and who: a controller; whoever it is, once it came back more often than a person
+// would; or one that left no trace but that the value is not what was applied and
+// Argo CD lost it.
+func fights(r *state.Resource, d *diff.Difference) (who string, fights bool) {
+	w := r.WritersOf(d)
+	switch {
+	case w.Role == owners.Controller, w.Role != owners.Nobody && w.Role != owners.Argo && healed(r.Application) > selfhealLimit:
+		return owners.By(w.Last), true
+	case r.LastApplied != nil && d.InLive && d.InApplied && value.Equal(d.Applied, d.Live) && !diff.Churns(d) && outcome.Rendering(r.Application) == outcome.SameSource:
+		return "somebody who applies as Argo CD does, such as another Argo CD", true
+	case len(w.All) == 0 && r.HasOwners() && d.InLive && d.InApplied && !value.Equal(d.Applied, d.Live):
+		return "somebody whom managedFields do not name", true
+	}
+	return "", false
+}
+
+// selfhealLimit is from how many attempts on healing counts as a fight.
+const selfhealLimit = 2
+
+// healed is how often Argo CD has healed the revision; 0 without selfHeal.
+func healed(s *state.Application) int64 {
+	op := s.Object.Status.OperationState
+	policy, enabled := s.Automated()
+	if !enabled || policy["selfHeal"] != true || op == nil || op.Operation.Sync == nil {
+		return 0
+	}
+	return op.Operation.Sync.SelfHealAttemptsCount
+}
+
+func healedWords(s *state.Application, attempts int64) string {
+	return fmt.Sprintf("Argo CD has healed revision %s %d times without the Application staying Synced", state.Short(state.SyncedRevision(s.Object.Status.OperationState)), attempts)
+}
+
+// SelfhealUnseen is selfhealFight for a moment at which no field shows the other
+// writer: the attempts alone say that there is one.
+func SelfhealUnseen(s *state.Application) []rule.Answer {
+	attempts := healed(s)
+	if attempts < selfhealLimit {
+		return nil
+	}
+	for _, r := range s.Resources {
+		r.Prepare()
+		for _, d := range r.Differences {
+			if _, fights := fights(r, d); fights {
+				return nil
+			}
+		}
+	}
+	return []rule.Answer{{Confidence: drift.Possible, Sync: drift.FightsController, Evidence: []string{healedWords(s, attempts), "no field in the snapshot shows who else writes"}}}
+}

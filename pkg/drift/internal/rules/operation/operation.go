@@ -1,0 +1,65 @@
+// Package operation has the rules about what the operation does: it runs, waits, is kept
+// from starting, gave up, or repeats itself.
+package operation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
+	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
+	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+)
+
+// InFlight says what the operation in flight does: it waits for a hook, for the
+// health of an early wave, for a deletion, for a confirmation, or simply has not
+// ended. The message tells what it waits for (gitops-engine, setRunningPhase); its
+// age, and what is known of that object, tell waiting from being stuck. Without a
+// time the answer is possible at best.
+// Sources: gitops-engine sync_context.go; #6880, #4979, #21055, #10561.
+func InFlight(s *state.Application) []rule.Answer {
+	op := s.Object.Status.OperationState
+	if op == nil || !outcome.InFlight(op) {
+		if s.Object.Operation == nil {
+			return nil
+		}
+		return []rule.Answer{{Mechanism: drift.SyncInProgress, Confidence: drift.Possible, Sync: drift.Waits, Evidence: []string{"an operation is requested and has not started"}}}
+	}
+	if strings.Contains(op.Message, "blocked by sync window") || outcome.RetriesOldRevision(s) {
+		return nil // rules of their own
+	}
+	c := rule.Answer{Confidence: drift.Certain, Sync: drift.Waits, Evidence: []string{fmt.Sprintf("the operation is %s since %s: %s", op.Phase, state.Stamp(op.StartedAt), s.Quote(op.Message))}}
+	waiting := outcome.WaitsFor(op.Message)
+	found := s.Find(waiting.Ref)
+	trouble := outcome.Trouble(s, waiting.Ref, found)
+	age, known := s.Since(op.StartedAt)
+	stuck := len(trouble) > 0 || !known || age >= outcome.LongMinutes
+	switch {
+	case strings.Contains(op.Message, "pruning confirmation"):
+		c.Mechanism = drift.PruneProtected
+		return []rule.Answer{c}
+	case waiting.Deletion, waiting.What == "" || !stuck:
+		c.Mechanism = drift.SyncInProgress
+		if !known {
+			c.Confidence = drift.Likely
+		}
+	case waiting.What == outcome.HookWait:
+		c.Mechanism = drift.HookStuck
+	default:
+		c.Mechanism = drift.WaveBlocked
+	}
+	if c.Mechanism != drift.SyncInProgress {
+		if waiting.Ref.Name != "" {
+			c.About = &found.Ref
+		}
+		c.Evidence = append(c.Evidence, trouble...)
+		c.Confidence = rule.Grade(len(trouble) > 0, known && age >= outcome.LongMinutes)
+	}
+	if known {
+		c.Evidence = append(c.Evidence, "it has been running for "+state.Minutes(age))
+	} else {
+		c.Evidence = append(c.Evidence, "the time of the snapshot is unknown, so its age is too")
+	}
+	return []rule.Answer{c}
+}

@@ -1,0 +1,95 @@
+package state
+
+import (
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
+	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
+	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
+// IsLive says what the field is live.
+func (r *Resource) IsLive(d *diff.Difference) string {
+	if !d.InLive {
+		return "is not there live"
+	}
+	return "is " + r.Show(d.Pointer, d.Live, true) + " live"
+}
+
+// PutBack says what a sync does to a field that is gone live.
+func PutBack(d *diff.Difference) string {
+	return string(d.Pointer) + " was removed live; a sync puts it back"
+}
+
+// Compared is the live document that the pointers of the findings are about: as it was
+// compared, else as it is.
+func (r *Resource) Compared() object.Object {
+	if r.Normalized != nil {
+		return r.Normalized
+	}
+	return r.Live
+}
+
+// OutOfSync reports whether Argo CD calls a resource that cannot be compared OutOfSync.
+func (r *Resource) OutOfSync() bool {
+	if r.Status != nil && r.Status.Status != "" {
+		return r.SaidOutOfSync()
+	}
+	return r.Live == nil || r.Target != nil || !HasOption(r.Live, mark.CompareOptions, "IgnoreExtraneous")
+}
+
+// SaidOutOfSync reports whether Argo CD lists the resource as OutOfSync.
+func (r *Resource) SaidOutOfSync() bool {
+	return r.Status != nil && r.Status.Status == v1alpha1.SyncStatusCodeOutOfSync
+}
+
+// Drifts reports whether Argo CD has anything to sync: a flagged difference, a
+// resource that one side lacks, or changed metadata of the namespace.
+func (s *Application) Drifts() bool {
+	for _, r := range s.Resources {
+		if r.Drifts() {
+			return true
+		}
+	}
+	return s.Object.HasChangedManagedNamespaceMetadata()
+}
+
+// Drifts reports whether Argo CD flags the resource.
+func (r *Resource) Drifts() bool {
+	if r.OfHook() || r.CompareError != nil {
+		return false
+	}
+	switch {
+	case r.Target != nil && r.Live != nil:
+		return len(r.Differences) > 0
+	case r.Target == nil:
+		return r.Live != nil && !ForeignID(r)
+	}
+	return true
+}
+
+// Find returns the resource of that group, kind and name, whatever its namespace;
+// the entry has no live object when it is only known elsewhere.
+func (s *Application) Find(ref drift.ResourceRef) *Resource {
+	if ref.Name == "" {
+		return &Resource{Application: s, Ref: ref}
+	}
+	for _, r := range s.Resources {
+		if r.Ref.Group == ref.Group && r.Ref.Kind == ref.Kind && r.Ref.Name == ref.Name {
+			return r
+		}
+	}
+	found := &Resource{Application: s, Ref: ref}
+	for of, result := range s.Results() {
+		if of.Group == ref.Group && of.Kind == ref.Kind && of.Name == ref.Name {
+			found.Ref.Namespace, found.Ref.Version = of.Namespace, result.Version
+		}
+	}
+	for _, o := range s.Related.Of(ref.Group, ref.Kind) {
+		if object.Text(o, "metadata", "name") == ref.Name {
+			found.Live, found.Ref = o, drift.RefOf(o)
+		}
+	}
+	return found
+}
