@@ -1,0 +1,6 @@
+//go:build !race
+
+package child_test
+
+// raced tells that the race detector runs these tests.
+const raced = false
