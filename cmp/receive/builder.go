@@ -24,6 +24,10 @@ type builder struct {
 	count   int
 	files   int
 	bytes   int64
+	// made counts what lies on disk, folders that no entry names with it, and taken the
+	// bytes of its blocks.
+	made  int
+	taken int64
 
 	// folder is the open directory of the last entry; entries come folder by folder.
 	folder     *os.Root
@@ -154,11 +158,28 @@ func (b *builder) checkName(given string) (string, error) {
 	return path.Clean(given), nil
 }
 
+// take accounts for a new file, folder or link, which takes a block of the disk however
+// little it holds.
+func (b *builder) take(name string) error {
+	b.made++
+	b.taken += blockBytes
+	switch {
+	case b.made > b.limits.Files:
+		return overLimit(name, FlagFiles, int64(b.limits.Files), "the archive holds more files and folders")
+	case b.taken > b.limits.TreeBytes:
+		return overLimit(name, FlagTreeBytes, b.limits.TreeBytes, "the files and folders take more bytes on disk")
+	}
+	return nil
+}
+
 func (b *builder) addDirectory(name string) error {
 	if b.folders[name] {
 		return nil
 	}
 	err := b.addDirectory(path.Dir(name))
+	if err == nil {
+		err = b.take(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -196,6 +217,9 @@ func (b *builder) openFolder(name string) (*os.Root, error) {
 
 func (b *builder) addFile(name string, content io.Reader) error {
 	folder, err := b.openFolder(name)
+	if err == nil {
+		err = b.take(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -207,6 +231,7 @@ func (b *builder) addFile(name string, content io.Reader) error {
 	// Hiding ReadFrom of the file keeps io from taking a new buffer for each.
 	n, err := io.CopyBuffer(struct{ io.Writer }{written}, content, b.buffer)
 	b.bytes += n
+	b.taken += n / blockBytes * blockBytes // the last block, or the only one, was taken before
 	closeErr := written.Close()
 	_, onDisk := errors.AsType[*os.PathError](err)
 	switch {
