@@ -34,14 +34,10 @@ type builder struct {
 	folderPath string
 }
 
-// build makes a new directory below workDir, lets fill write it, and checks its
-// links. After an error nothing is left behind.
-func build(ctx context.Context, workDir string, limits Limits, fill func(into *builder) error) (*Tree, error) {
-	dir, err := newDir(workDir)
-	if err != nil {
-		return nil, fmt.Errorf("make a private directory: %w", err)
-	}
+// build lets fill write a new directory, and checks its links.
+func build(ctx context.Context, dir string, limits Limits, fill func(into *builder) error) (*Tree, error) {
 	into := &builder{limits: limits, folders: map[string]bool{".": true}, links: map[string]string{}, buffer: make([]byte, 64<<10)}
+	var err error
 	into.root, err = os.OpenRoot(dir)
 	if err == nil {
 		err = fill(into)
@@ -51,27 +47,28 @@ func build(ctx context.Context, workDir string, limits Limits, fill func(into *b
 		err = checkLinks(ctx, into.links)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, err
 	}
 	return &Tree{Dir: dir, Files: into.files, Bytes: into.bytes}, nil
 }
 
-// newDir makes a directory for this user only, with a path that holds no links:
-// Argo CD compares the paths that links resolve to with it.
-func newDir(workDir string) (string, error) {
-	workDir, err := filepath.Abs(workDir)
-	if err != nil {
-		return "", err //nolint:wrapcheck // build names the step.
+// newDir makes a directory for this user only, below workDir, with a path that holds no
+// links: Argo CD compares the paths that links resolve to with it.
+func newDir(workDir string) (dir string, err error) {
+	workDir, err = filepath.Abs(workDir)
+	if err == nil {
+		err = os.MkdirAll(workDir, 0o700)
 	}
-	err = os.MkdirAll(workDir, 0o700)
-	if err != nil {
-		return "", err //nolint:wrapcheck // build names the step.
+	if err == nil {
+		workDir, err = filepath.EvalSymlinks(workDir)
 	}
-	workDir, err = filepath.EvalSymlinks(workDir)
-	if err != nil {
-		return "", err //nolint:wrapcheck // build names the step.
+	if err == nil {
+		dir, err = os.MkdirTemp(workDir, "tree-")
 	}
-	return os.MkdirTemp(workDir, "tree-") //nolint:wrapcheck // build names the step.
+	if err != nil {
+		return "", fmt.Errorf("make a private directory: %w", err)
+	}
+	return dir, nil
 }
 
 func (b *builder) close() error {
