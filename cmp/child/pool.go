@@ -101,7 +101,7 @@ func (p *Pool) Take(ctx context.Context) (*Slot, error) {
 		}
 		child = started
 	}
-	return &Slot{pool: p, child: child}, nil
+	return &Slot{pool: p, child: child, gone: make(chan struct{})}, nil
 }
 
 // Close ends all children. All slots have to be released before.
@@ -195,6 +195,7 @@ type Slot struct {
 	child *confine.Child
 	spent bool
 	once  sync.Once
+	gone  chan struct{}
 }
 
 // Folder is where the private copy of the repository belongs.
@@ -227,18 +228,22 @@ func (s *Slot) Do(ctx context.Context, task Task, schemas crd.Lookup) (*Outcome,
 	return &decoded.Outcome, nil
 }
 
-// Release gives the child back. What lies in its folder is removed meanwhile.
-func (s *Slot) Release() {
+// Release gives the child back. What lies in its folder is removed meanwhile, which takes
+// long where there is much; what is returned is closed then.
+func (s *Slot) Release() (gone <-chan struct{}) {
 	s.once.Do(func() {
 		s.pool.background.Go(func() {
 			if !s.spent && s.child.Usable(keepBytes) && empty(s.child.Folder()) == nil {
 				s.pool.put(s.child)
+				close(s.gone)
 				return
 			}
 			s.pool.end(s.child)
+			close(s.gone)
 			s.pool.fill()
 		})
 	})
+	return s.gone
 }
 
 // empty removes all that a folder holds and furnishes it anew.

@@ -24,20 +24,20 @@ type builder struct {
 	count   int
 	files   int
 	bytes   int64
+	// made counts what lies on disk, folders that no entry names with it, and taken the
+	// bytes of its blocks.
+	made  int
+	taken int64
 
 	// folder is the open directory of the last entry; entries come folder by folder.
 	folder     *os.Root
 	folderPath string
 }
 
-// build makes a new directory below workDir, lets fill write it, and checks its
-// links. After an error nothing is left behind.
-func build(ctx context.Context, workDir string, limits Limits, fill func(into *builder) error) (*Tree, error) {
-	dir, err := newDir(workDir)
-	if err != nil {
-		return nil, fmt.Errorf("make a private directory: %w", err)
-	}
+// build lets fill write a new directory, and checks its links.
+func build(ctx context.Context, dir string, limits Limits, fill func(into *builder) error) (*Tree, error) {
 	into := &builder{limits: limits, folders: map[string]bool{".": true}, links: map[string]string{}, buffer: make([]byte, 64<<10)}
+	var err error
 	into.root, err = os.OpenRoot(dir)
 	if err == nil {
 		err = fill(into)
@@ -47,27 +47,28 @@ func build(ctx context.Context, workDir string, limits Limits, fill func(into *b
 		err = checkLinks(ctx, into.links)
 	}
 	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
+		return nil, err
 	}
 	return &Tree{Dir: dir, Files: into.files, Bytes: into.bytes}, nil
 }
 
-// newDir makes a directory for this user only, with a path that holds no links:
-// Argo CD compares the paths that links resolve to with it.
-func newDir(workDir string) (string, error) {
-	workDir, err := filepath.Abs(workDir)
-	if err != nil {
-		return "", err //nolint:wrapcheck // build names the step.
+// newDir makes a directory for this user only, below workDir, with a path that holds no
+// links: Argo CD compares the paths that links resolve to with it.
+func newDir(workDir string) (dir string, err error) {
+	workDir, err = filepath.Abs(workDir)
+	if err == nil {
+		err = os.MkdirAll(workDir, 0o700)
 	}
-	err = os.MkdirAll(workDir, 0o700)
-	if err != nil {
-		return "", err //nolint:wrapcheck // build names the step.
+	if err == nil {
+		workDir, err = filepath.EvalSymlinks(workDir)
 	}
-	workDir, err = filepath.EvalSymlinks(workDir)
-	if err != nil {
-		return "", err //nolint:wrapcheck // build names the step.
+	if err == nil {
+		dir, err = os.MkdirTemp(workDir, "tree-")
 	}
-	return os.MkdirTemp(workDir, "tree-") //nolint:wrapcheck // build names the step.
+	if err != nil {
+		return "", fmt.Errorf("make a private directory: %w", err)
+	}
+	return dir, nil
 }
 
 func (b *builder) close() error {
@@ -154,11 +155,28 @@ func (b *builder) checkName(given string) (string, error) {
 	return path.Clean(given), nil
 }
 
+// take accounts for a new file, folder or link, which takes a block of the disk however
+// little it holds.
+func (b *builder) take(name string) error {
+	b.made++
+	b.taken += blockBytes
+	switch {
+	case b.made > b.limits.Files:
+		return overLimit(name, FlagFiles, int64(b.limits.Files), "the archive holds more files and folders")
+	case b.taken > b.limits.TreeBytes:
+		return overLimit(name, FlagTreeBytes, b.limits.TreeBytes, "the files and folders take more bytes on disk")
+	}
+	return nil
+}
+
 func (b *builder) addDirectory(name string) error {
 	if b.folders[name] {
 		return nil
 	}
 	err := b.addDirectory(path.Dir(name))
+	if err == nil {
+		err = b.take(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -196,6 +214,9 @@ func (b *builder) openFolder(name string) (*os.Root, error) {
 
 func (b *builder) addFile(name string, content io.Reader) error {
 	folder, err := b.openFolder(name)
+	if err == nil {
+		err = b.take(name)
+	}
 	if err != nil {
 		return err
 	}
@@ -207,6 +228,7 @@ func (b *builder) addFile(name string, content io.Reader) error {
 	// Hiding ReadFrom of the file keeps io from taking a new buffer for each.
 	n, err := io.CopyBuffer(struct{ io.Writer }{written}, content, b.buffer)
 	b.bytes += n
+	b.taken += n / blockBytes * blockBytes // the last block, or the only one, was taken before
 	closeErr := written.Close()
 	_, onDisk := errors.AsType[*os.PathError](err)
 	switch {

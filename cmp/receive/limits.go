@@ -10,13 +10,15 @@ type Limits struct {
 	// packs some 50 MB a second, so more would not arrive in a minute.
 	ArchiveBytes int64
 	// TreeBytes bounds what the archive inflates to, .git and the headers of the
-	// tar included. Default 8 GiB.
+	// tar included, and what it takes of the disk, where a file, folder or link has at
+	// least a block of 4096 bytes. Default 8 GiB.
 	TreeBytes int64
 	// Ratio bounds how many times its own size the archive may become, once it
 	// has inflated to more than 64 MiB. Default 200; text packs 5 to 20 times, a
 	// bomb 1000 times.
 	Ratio int64
-	// Files bounds the entries of the archive, .git included. Default 1000000.
+	// Files bounds the entries of the archive, .git included, and the files, folders
+	// and links that are made. Default 1000000.
 	Files int
 	// PathDepth bounds the names in a path. Default 64.
 	PathDepth int
@@ -45,6 +47,9 @@ const (
 // ratioFloor is where Ratio begins to count: below it no bomb hurts, and a small
 // archive of like files can pack better than any ratio worth setting.
 const ratioFloor = 64 << 20
+
+// blockBytes is what file systems commonly give out at once.
+const blockBytes = 4096
 
 // nameBytes is the longest name that file systems take.
 const nameBytes = 255

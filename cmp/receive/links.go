@@ -29,6 +29,9 @@ func (b *builder) addLink(name, target string) error {
 		return escapes(name, target)
 	}
 	folder, err := b.openFolder(name)
+	if err == nil {
+		err = b.take(name)
+	}
 	if err != nil {
 		return err
 	}

@@ -83,13 +83,22 @@ func drainAfter(ctx context.Context, stream Stream, err error) error {
 }
 
 // Unpack receives the archive into a new directory below workDir, which is made when
-// missing. The caller removes the Tree. After an error nothing is left behind. It may
-// be called once.
+// missing. The caller removes the Tree and, after an error, whatever lies below workDir:
+// removing a million files takes longer than there is time for an answer. It may be
+// called once.
 func (o *Opened) Unpack(ctx context.Context, workDir string) (*Tree, error) {
+	dir, err := newDir(workDir)
+	if err != nil {
+		return nil, err
+	}
+	return o.unpack(ctx, dir)
+}
+
+func (o *Opened) unpack(ctx context.Context, dir string) (*Tree, error) {
 	incoming := listen(ctx, o.stream)
 	defer incoming.close()
 
-	tree, err := build(ctx, workDir, o.limits, func(into *builder) error {
+	tree, err := build(ctx, dir, o.limits, func(into *builder) error {
 		return receiveArchive(incoming, o.Metadata, into)
 	})
 	if err != nil {
@@ -99,13 +108,27 @@ func (o *Opened) Unpack(ctx context.Context, workDir string) (*Tree, error) {
 	return tree, nil
 }
 
-// Unpack receives a whole stream: [Open], and then [Opened.Unpack].
+// Unpack receives a whole stream: [Open], and then [Opened.Unpack]. After an error
+// nothing is left behind.
 func Unpack(ctx context.Context, stream Stream, workDir string, limits Limits) (*Tree, error) {
 	opened, err := Open(ctx, stream, limits)
 	if err != nil {
 		return nil, err
 	}
-	return opened.Unpack(ctx, workDir)
+	return within(workDir, func(dir string) (*Tree, error) { return opened.unpack(ctx, dir) })
+}
+
+// within makes a tree in a new directory, which is removed after an error.
+func within(workDir string, fill func(dir string) (*Tree, error)) (*Tree, error) {
+	dir, err := newDir(workDir)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := fill(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return tree, nil
 }
 
 // Drain receives a whole stream and keeps only its metadata, for an answer that
@@ -127,8 +150,10 @@ func Drain(ctx context.Context, stream Stream, limits Limits) (Metadata, error) 
 // under the same rules and limits as [Unpack]; sockets, pipes and devices are left
 // out, as Argo CD's sender does. dir may be a link, but none that leads into workDir.
 func Copy(ctx context.Context, dir, workDir string, limits Limits) (*Tree, error) {
-	return build(ctx, workDir, limits.WithDefaults(), func(into *builder) error {
-		return copyDir(ctx, dir, into)
+	return within(workDir, func(copied string) (*Tree, error) {
+		return build(ctx, copied, limits.WithDefaults(), func(into *builder) error {
+			return copyDir(ctx, dir, into)
+		})
 	})
 }
 

@@ -45,6 +45,9 @@ func (j *job) guardHelm(helm *v1alpha1.ApplicationSourceHelm) error {
 		if j.isReference(file) {
 			return refuseReference("helm.valueFiles", file)
 		}
+		if strings.ContainsAny(j.env().Envsubst(file), ",\"\n\r") {
+			return refuse("helm.valueFiles", "%q holds a comma, a quote or a line break, at which Helm would split it into several; rename the file", file)
+		}
 	}
 	for _, parameter := range helm.FileParameters {
 		if j.isReference(parameter.Path) {

@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -130,7 +131,10 @@ func TestJsonnetImports(t *testing.T) {
 	check(t, os.WriteFile(outside, []byte("kind: stolen"), 0o600))
 	substituted := filepath.Join(filepath.Dir(outside), "01234567")
 	check(t, os.WriteFile(substituted, nil, 0o600))
+	nameless := namelessFile(t, "kind: stolen")
 	up := strings.Repeat("../", 40)
+	// low is a folder from which up stays in the repository.
+	low := strings.TrimSuffix(strings.Repeat("low/", 41), "/")
 	object := func(value string) string {
 		return "{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'x'}, data: {value: " + value + "}}"
 	}
@@ -155,14 +159,26 @@ func TestJsonnetImports(t *testing.T) {
 		"substituted":        {"the path is whole only once substituted", "function(x) " + object("x"), "jsonnet: {tlas: [{name: x, code: true, value: \"importstr '" + filepath.Dir(outside) + "/${ARGOCD_APP_REVISION_SHORT_8}'\"}]}", nil, true},
 		"external variable":  {"code can come from the Application", object("std.extVar('x')"), "jsonnet: {extVars: [{name: x, code: true, value: \"importstr '" + outside + "'\"}]}", nil, true},
 		"text argument":      {"text is not evaluated", "function(x) " + object("x"), "jsonnet: {tlas: [{name: x, value: \"importstr '" + outside + "'\"}]}", nil, false},
+		"argument of a file": {"code of an argument may import what is the repository's", "function(x) " + object("x"), "jsonnet: {tlas: [{name: x, code: true, value: \"importstr 'note.txt'\"}]}", map[string]string{"a/note.txt": "x"}, false},
+		"argument upward":    {"it counts from where the process is", "function(x) " + object("x"), "jsonnet: {tlas: [{name: x, code: true, value: \"importstr '" + up + outside[1:] + "'\"}]}", nil, true},
+		"nameless":           {"a link of /proc leads to a file that has no name any more", object("importstr '" + nameless + "'"), "", nil, true},
+		"nameless upward":    {"it is the same file", object("importstr '" + up + nameless[1:] + "'"), "", nil, true},
+		"not there":          {"whether it is there is nobody's business", object("importstr '" + outside + ".gone'"), "", nil, true},
+		"linked library":     {"imports count from where the library leads", object("importstr '../" + up + outside[1:] + "'"), "jsonnet: {libs: [" + low + "/library]}", map[string]string{"x/keep": ""}, true},
+		"inner library":      {"they may go upward inside of the repository", object("importstr '../shared/x.txt'"), "jsonnet: {libs: [" + low + "/library]}", map[string]string{"shared/x.txt": "x", "x/keep": ""}, false},
 		"link of the folder": {"links of the checkout were checked, others are not trusted", object("importstr 'link'"), "", nil, true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			app := sourceCase{path: "a", kind: "directory", block: test.block, files: map[string]string{"a/app.jsonnet": test.program}}
+			if strings.Contains(name, " library") {
+				app.path, app.files = low+"/a", map[string]string{low + "/a/app.jsonnet": test.program}
+			}
 			root := fixture(t, app.path, app.files)
 			write(t, root, test.files)
+			check(t, errors.Join(os.MkdirAll(filepath.Join(root, low), 0o700), os.MkdirAll(filepath.Join(root, "a"), 0o700)))
 			check(t, os.Symlink(outside, filepath.Join(root, "a", "link")))
+			check(t, os.Symlink(strings.Repeat("../", 41)+"x", filepath.Join(root, low, "library")))
 			request, err := render.FromEnvironment(app.environment(t), root, app.path)
 			check(t, err)
 			objects, err := renderer.Run(t.Context(), request)
@@ -170,16 +186,28 @@ func TestJsonnetImports(t *testing.T) {
 			if test.refused != errors.As(err, &refusal) || !test.refused && len(objects) != 1 {
 				t.Errorf("got %v, %v: %s", names(objects), err, test.reason)
 			}
-			if test.refused && !strings.Contains(err.Error(), "is no file of this repository") {
+			if test.refused && err != nil && !strings.Contains(err.Error(), "is no file of this repository") {
 				t.Errorf("refused for another reason: %v", err)
 			}
 		})
 	}
 }
 
+// namelessFile is where /proc has a file that was removed while it is open.
+func namelessFile(t *testing.T, text string) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "nameless"))
+	check(t, err)
+	t.Cleanup(func() { check(t, file.Close()) })
+	_, err = file.WriteString(text)
+	check(t, errors.Join(err, os.Remove(file.Name())))
+	return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file.Fd())
+}
+
 // A ref that begins with a dash must not become a flag of git; without the guard
 // it runs the command that it names.
 func TestGitGuard(t *testing.T) {
+	t.Setenv("GIT_ALLOW_PROTOCOL", "file")
 	marker := filepath.Join(t.TempDir(), "marker")
 	base := "file:///a/b/c?ref=--upload-pack=" + url.QueryEscape("touch "+marker)
 	files := map[string]string{"k/kustomization.yaml": "resources:\n- '" + base + "'\n"}
@@ -206,6 +234,7 @@ func TestGitGuard(t *testing.T) {
 
 // The guard lets Kustomize fetch remote bases.
 func TestGitGuardLetsThrough(t *testing.T) {
+	t.Setenv("GIT_ALLOW_PROTOCOL", "file") // which stands for a remote one here
 	remote := t.TempDir()
 	write(t, remote, map[string]string{"base/kustomization.yaml": "resources: [a.yaml]\n", "base/a.yaml": configMap("remote")})
 	for _, arguments := range [][]string{

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	pathutil "github.com/argoproj/argo-cd/v2/util/io/path"
 	"github.com/google/go-jsonnet"
 	"github.com/google/go-jsonnet/ast"
 	"github.com/google/go-jsonnet/toolutils"
@@ -21,8 +22,12 @@ import (
 func (j *job) guardJsonnet(programs []string, options v1alpha1.ApplicationSourceJsonnet) error {
 	importer := &importer{job: j, seen: map[string]bool{}}
 	for _, library := range options.Libs {
-		// As in Argo CD, a library is below the root of the repository.
-		importer.libraries = append(importer.libraries, filepath.Join(j.root, filepath.Join("/", library)))
+		// Where a library is a link, imports count from where it leads.
+		found, err := pathutil.ResolveFileOrDirectoryPath(j.root, j.root, library)
+		if err != nil {
+			return refuse("directory.jsonnet.libs", "%q is no folder of this repository", library)
+		}
+		importer.libraries = append(importer.libraries, string(found))
 	}
 	err := j.guardVariables(importer, options, len(programs))
 	if err != nil {
@@ -76,7 +81,7 @@ func (i *importer) checkFile(file string) error {
 		return nil
 	}
 	i.seen[file] = true
-	text, err := os.ReadFile(file) //nolint:gosec // it was found inside the repository.
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return fmt.Errorf("read a Jsonnet file of the app: %w", err)
 	}
@@ -122,25 +127,30 @@ func (i *importer) checkNode(where, folder string, node ast.Node) error {
 }
 
 // find returns the file that an import leads to: the first that exists beside the
-// program, in the libraries from the last to the first, and in the app's folder.
+// program, in the libraries from the last to the first, and in the app's folder. What
+// leaves the repository by its name is not looked up: the answer would tell what exists,
+// and links of /proc lead elsewhere than they say.
 func (i *importer) find(where, folder, path string) (file string, found bool, err error) {
+	refused := refuse(where, "imports %q, which is no file of this repository", path)
 	folders := []string{folder}
 	for _, library := range slices.Backward(i.libraries) {
 		folders = append(folders, library)
 	}
 	for _, folder := range append(folders, i.job.app) {
-		file := path
-		if !filepath.IsAbs(path) {
-			file = filepath.Join(folder, path)
+		file := filepath.Join(folder, path)
+		// The code of a variable lies in no folder: there it counts from where this process is.
+		here := folder == "" && filepath.IsLocal(path)
+		if filepath.IsAbs(path) || !here && !i.job.below(file) {
+			return "", false, refused
 		}
 		resolved, err := filepath.EvalSymlinks(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		inside := err == nil && strings.HasPrefix(resolved, i.job.root+"/")
-		info, err := os.Stat(resolved) //nolint:gosec // looking is allowed, reading is not.
+		info, err := os.Stat(resolved)
 		if !inside || err != nil || !info.Mode().IsRegular() {
-			return "", false, refuse(where, "imports %q, which is no file of this repository", path)
+			return "", false, refused
 		}
 		return file, true, nil
 	}

@@ -155,7 +155,11 @@ func (j *job) findKustomization(folder string) (string, error) {
 	return "", nil
 }
 
-// chartFile is what a chart says of others.
+// chartFiles are those in which a chart says of others: Helm builds what a lock names,
+// where it has the right digest, whatever stands in the chart beside it.
+var chartFiles = []string{"Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock"}
+
+// chartFile is what one of them says.
 type chartFile struct {
 	Dependencies []struct {
 		Name       string `json:"name"`
@@ -169,7 +173,7 @@ func (j *job) guardChart(folder string, seen map[string]bool) error {
 		return nil
 	}
 	seen[folder] = true
-	for _, name := range []string{"Chart.yaml", "requirements.yaml"} {
+	for _, name := range chartFiles {
 		file := filepath.Join(folder, name)
 		err := j.checkAliases(file)
 		if err != nil {

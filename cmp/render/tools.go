@@ -69,6 +69,9 @@ func (t Tools) Environment(home, temporary string) []string {
 		"HOME=" + home, "TMPDIR=" + temporary,
 		// Argo CD's libraries make loggers of their own as well, with this level.
 		"ARGOCD_LOG_LEVEL=" + logrus.PanicLevel.String(),
+		// A base is remote, or in the repository itself: git reads no other one of this machine,
+		// also where a remote base or a submodule names it.
+		"GIT_ALLOW_PROTOCOL=http:https:ssh:git",
 		// A plugin of this pod has no business in a render.
 		"ARGOCD_PLUGINSOCKFILEPATH=" + filepath.Join(temporary, "no-plugins"),
 	}

@@ -86,3 +86,50 @@ func TestEndlessRendersBesideHonestOnes(t *testing.T) {
 		})
 	}
 }
+
+// TestTurnLastsUntilNothingIsLeft: what a render left on disk is removed behind its
+// answer, which may take longer than the render. Until then it has its turn, so that the
+// Application has no more places than turns.
+func TestTurnLastsUntilNothingIsLeft(t *testing.T) {
+	gone := make(chan struct{})
+	s := startSidecar(t, rendererFunc(readFiles), func(o *Options) {
+		take := o.Take
+		o.Take = func(ctx context.Context) (Slot, error) {
+			taken, err := take(ctx)
+			return leaving{taken, gone}, err
+		}
+	})
+	root := checkout(t, map[string]string{"web/w.yaml": smallWidget})
+	plugin := s.client(t)
+	call := func(name string, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		_, err := plugin.generate(ctx, root, "web", "ARGOCD_APP_NAME="+name)
+		return err
+	}
+	if err := call("large", 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := call("large", 500*time.Millisecond); err == nil {
+		t.Error("it has a second place while it leaves the first")
+	}
+	if err := call("small", 10*time.Second); err != nil {
+		t.Errorf("the other is kept waiting: %v", err)
+	}
+	close(gone)
+	if err := call("large", 10*time.Second); err != nil {
+		t.Errorf("the turn is lost: %v", err)
+	}
+}
+
+// leaving is a slot in which something lies for a while.
+type leaving struct {
+	Slot
+
+	gone chan struct{}
+}
+
+func (l leaving) Release() <-chan struct{} {
+	l.Slot.Release()
+	return l.gone
+}

@@ -137,6 +137,21 @@ func (g *gate) withdraw(one *waiter) (answer, bool) {
 	return answer{}, false
 }
 
+// leaveAfter gives the turn back once what it left on disk is gone. Until then it has its
+// place there, and removing a million files takes longer than writing them: who is
+// answered soon and leaves much would else keep others from the places of its past turns.
+func (t *turn) leaveAfter(gone <-chan struct{}, usedUp bool) {
+	select {
+	case <-gone:
+		t.leave(usedUp)
+	default:
+		go func() {
+			<-gone
+			t.leave(usedUp)
+		}()
+	}
+}
+
 // leave gives the turn back. usedUp says that a bound of time ended the work.
 func (t *turn) leave(usedUp bool) {
 	g := t.gate

@@ -44,10 +44,11 @@ func (s *slot) Do(ctx context.Context, task child.Task, schemas schema.Lookup) (
 	return child.Perform(ctx, task, s.renderer, pin.Options{Schemas: schemas})
 }
 
-func (s *slot) Release() {
+func (s *slot) Release() <-chan struct{} {
 	if err := os.RemoveAll(s.folder); err != nil {
 		panic(err)
 	}
+	return nothing
 }
 
 // readFiles renders by reading the files of the app's folder.

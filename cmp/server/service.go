@@ -19,8 +19,9 @@ type Slot interface {
 	Folder() string
 	// Do renders and pins. It returns soon after ctx ends.
 	Do(ctx context.Context, task child.Task, schemas schema.Lookup) (*child.Outcome, error)
-	// Release gives the child back and removes what lies in its folder.
-	Release()
+	// Release gives the child back and removes what lies in its folder. It does not wait
+	// for that: what it returns is closed then.
+	Release() (gone <-chan struct{})
 }
 
 // service answers the four methods of Argo CD's plugin protocol.
@@ -87,6 +88,13 @@ func (s *service) drained(stream contextStream, rpc string, answer func() error)
 	return s.finish(ctx, run, answer())
 }
 
+// nothing is there to be removed.
+var nothing = func() <-chan struct{} {
+	gone := make(chan struct{})
+	close(gone)
+	return gone
+}()
+
 // generate is the use case: hear whose request it is, wait for a turn, receive, render
 // and pin.
 func (s *service) generate(ctx context.Context, from *inbound, run *run) (reply *apiclient.ManifestResponse, err error) {
@@ -102,12 +110,15 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (reply 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { turn.leave(errors.Is(ctx.Err(), context.DeadlineExceeded) || child.TookTooLong(err)) }()
+	gone := nothing
+	defer func() {
+		turn.leaveAfter(gone, errors.Is(ctx.Err(), context.DeadlineExceeded) || child.TookTooLong(err))
+	}()
 	slot, err := s.options.Take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer slot.Release()
+	defer func() { gone = slot.Release() }()
 
 	run.phases.begin(phaseReceive)
 	tree, err := opened.Unpack(ctx, slot.Folder())

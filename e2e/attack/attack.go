@@ -5,7 +5,9 @@
 package attack
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"strings"
@@ -38,13 +40,16 @@ func (t Target) Folder() string { return t.Token[:strings.LastIndexByte(t.Token,
 
 // Neighbour are the files of the token's folder beside the token itself.
 func Neighbour() map[string]string {
-	return map[string]string{
+	files := map[string]string{
+		"values.yaml":                  "token: " + Secret + "\n",
 		"kustomization.yaml":           "configMapGenerator: [{name: a, files: [token]}]\n",
 		"Chart.yaml":                   "apiVersion: v2\nname: neighbour\nversion: 1.0.0\n",
 		"component/token":              Secret,
 		"component/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nconfigMapGenerator: [{name: a, files: [token]}]\n",
 		"templates/leak.yaml":          "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: leak}\ndata: {token: {{ .Files.Get \"token\" | quote }}}\n",
 	}
+	maps.Copy(files, gitFolder(map[string]string{"token": Secret, "kustomization.yaml": files["kustomization.yaml"]}))
+	return files
 }
 
 // Read is an attack on a file or on the environment. Whatever comes of it, the [Secret]
@@ -65,6 +70,7 @@ var Works = []string{
 	"jsonnet import", "jsonnet import bytes", "jsonnet import upward", "jsonnet argument", "jsonnet second file", "jsonnet third file",
 	"jsonnet variable", "jsonnet from Git alone", "jsonnet environment", "jsonnet through proc", "jsonnet through root",
 	"helm file name", "helm file list", "helm from Git alone", "helm dependency", "helm dependency of proc", "helm old dependency",
+	"helm value files", "helm value files of Git", "helm lock", "helm old lock",
 	"kustomize resource", "kustomize through proc", "kustomize nested", "kustomize component", "kustomize source",
 }
 
@@ -97,6 +103,13 @@ func Reads(target Target) map[string]Read {
 		}
 		return all
 	}
+	locked := func(version, file string) map[string]string {
+		files := charted("")
+		files["app/Chart.yaml"] = "apiVersion: " + version + "\nname: app\nversion: 1.0.0\n"
+		files["app/"+file] += "dependencies: " + dependencies("../inner") + "\n"
+		files["inner/Chart.yaml"] = "apiVersion: v2\nname: neighbour\nversion: 1.0.0\n"
+		return files
+	}
 	return map[string]Read{
 		"jsonnet import":          {"an absolute import", map[string]string{"app/a.jsonnet": "{kind: 'A', apiVersion: 'v1', x: importstr '" + token + "'}"}, "", "", true},
 		"jsonnet import bytes":    {"an absolute import of bytes", map[string]string{"app/a.jsonnet": "{kind: 'A', apiVersion: 'v1', x: importbin '" + token + "'}"}, "", "", true},
@@ -121,11 +134,16 @@ func Reads(target Target) map[string]Read {
 		"helm values":             {"values of elsewhere", charted(""), "helm", "valueFiles: [" + up + token + "]", false},
 		"helm values by URL":      {"a URL of a file", charted(""), "helm", "valueFiles: ['file://" + token + "']", false},
 		"helm values by glob":     {"values by way of a process", charted(""), "helm", "valueFiles: ['" + proc + "/cwd/token']", false},
+		"helm value files":        {"a comma in the name of a file with values", with(charted(""), "app/x", "a: b"), "helm", "valueFiles: ['x," + folder + "/values.yaml']", true},
+		"helm value files of Git": {"a file of the repository names them", with(charted(""), "app/x", "a: b", "app/.argocd-source.yaml", "helm: {valueFiles: ['x,"+folder+"/values.yaml']}"), "", "", true},
+		"helm value files by URL": {"a comma in a URL", charted(""), "helm", "valueFiles: ['http://127.0.0.1:1/," + folder + "/values.yaml']", true},
 		"helm release name":       {"the name is a template with the environment", charted(""), "helm", `releaseName: '{{ env "` + SecretVariable + `" }}'`, true},
 		"helm dependency":         {"a chart of elsewhere", with(charted(""), "app/Chart.yaml", chart+"dependencies: [{name: neighbour, version: 1.0.0, repository: 'file://"+folder+"'}]\n"), "", "", true},
 		"helm dependency of proc": {"a chart by way of a process", with(charted(""), "app/Chart.yaml", chart+"dependencies: [{name: neighbour, version: 1.0.0, repository: 'file://"+up+proc+"/cwd'}]\n"), "", "", true},
 		"helm old dependency":     {"the file of old charts", with(charted(""), "app/Chart.yaml", "apiVersion: v1\nname: app\nversion: 1.0.0\n", "app/requirements.yaml", "dependencies: [{name: neighbour, version: 1.0.0, repository: 'file://"+folder+"'}]\n"), "", "", true},
 		"helm nested dependency":  {"a chart of this repository depends on it", with(charted(""), "app/Chart.yaml", chart+"dependencies: [{name: inner, version: 1.0.0, repository: 'file://../inner'}]\n", "inner/Chart.yaml", "apiVersion: v2\nname: inner\nversion: 1.0.0\ndependencies: [{name: neighbour, version: 1.0.0, repository: 'file://"+folder+"'}]\n"), "", "", true},
+		"helm lock":               {"Helm builds what the lock names, where its digest fits", with(locked("v2", "Chart.yaml"), "app/Chart.lock", lock(folder)), "", "", true},
+		"helm old lock":           {"the lock of old charts", with(locked("v1", "requirements.yaml"), "app/requirements.lock", lock(folder)), "", "", true},
 		"kustomize resource":      {"a folder of elsewhere", map[string]string{"app/kustomization.yaml": "resources: ['" + up + folder + "']\n"}, "", "", true},
 		"kustomize through proc":  {"a folder by way of a process", map[string]string{"app/kustomization.yaml": "resources: ['" + up + proc + "/cwd']\n"}, "", "", true},
 		"kustomize nested":        {"named by a base of this repository", map[string]string{"app/kustomization.yaml": "resources: [../base]\n", "base/kustomization.yaml": "resources: ['" + up + proc + "/cwd']\n"}, "", "", true},
@@ -135,11 +153,23 @@ func Reads(target Target) map[string]Read {
 		"kustomize secret":        {"a generator reads variables", map[string]string{"app/kustomization.yaml": "secretGenerator: [{name: a, envs: ['" + up + proc + "/environ']}]\n"}, "", "", false},
 		"kustomize patch":         {"a patch of elsewhere", map[string]string{"app/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: '" + up + token + "'}]\n", "app/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}, "", "", false},
 		"kustomize schema":        {"the path of an OpenAPI schema", map[string]string{"app/kustomization.yaml": "openapi: {path: '" + up + token + "'}\n"}, "", "", false},
-		"kustomize git":           {"a repository on this disk", map[string]string{"app/kustomization.yaml": "resources: ['file://" + folder + "?ref=main']\n"}, "", "", false},
+		"kustomize git":           {"a repository on this disk", map[string]string{"app/kustomization.yaml": "resources: ['file://" + folder + "?ref=main']\n"}, "", "", true},
 		"kustomize option":        {"an option of git for the ref", map[string]string{"app/kustomization.yaml": "resources: ['file://" + folder + "?ref=--upload-pack=cat%20" + token + "']\n"}, "", "", false},
 		"kustomize helm":          {"a chart in a kustomization", map[string]string{"app/kustomization.yaml": "helmCharts: [{name: neighbour, releaseName: a}]\nhelmGlobals: {chartHome: '" + up + folder + "/..'}\n"}, "", "", false},
 		"kustomize exec":          {"a plugin that is a program", map[string]string{"app/kustomization.yaml": "generators: [g.yaml]\n", "app/run.sh": "#!/bin/sh\ncat " + token + "\n", "app/g.yaml": "apiVersion: a/v1\nkind: Run\nmetadata: {name: a, annotations: {config.kubernetes.io/function: \"exec: {path: ./run.sh}\"}}\n"}, "", "", false},
 	}
+}
+
+// dependencies is how a chart says that it depends on the one in a folder.
+func dependencies(folder string) string {
+	return `[{"name":"neighbour","version":"1.0.0","repository":"file://` + folder + `"}]`
+}
+
+// lock is a lock with a chart of elsewhere for one that depends on the chart ../inner,
+// with the digest that Helm asks for.
+func lock(folder string) string {
+	digest := sha256.Sum256([]byte("[" + dependencies("../inner") + "," + dependencies(folder) + "]"))
+	return "dependencies: " + dependencies(folder) + "\ndigest: sha256:" + hex.EncodeToString(digest[:]) + "\ngenerated: \"2026-01-01T00:00:00Z\"\n"
 }
 
 // Waste is an attack on memory, time or disk. It is refused in a sentence that holds

@@ -58,7 +58,8 @@ type Limits struct {
 	CPU time.Duration
 	// Processes bounds how many processes there are at once. Default 256.
 	Processes int64
-	// DiskBytes and DiskFiles bound what lies in the folder.
+	// DiskBytes and DiskFiles bound what lies in the folder, each file and folder with at
+	// least a block of 4096 bytes.
 	DiskBytes, DiskFiles int64
 	// AnswerBytes bounds an answer. Default 256 MiB.
 	AnswerBytes int64

@@ -298,6 +298,7 @@ func TestBounds(t *testing.T) {
 		"tools' time":     {"what tools work counts", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "(" + loop + ") & (" + loop + ") & wait"}, confine.CPU},
 		"ended tools":     {"those that have ended too", confine.Limits{CPU: time.Second}, []string{"run", "sh", "-c", "while :; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; done"}, confine.CPU},
 		"disk":            {"many files", confine.Limits{DiskBytes: 1 << 20}, []string{"run", "sh", "-c", "for i in 1 2 3 4; do head -c 600000 /dev/zero > f$i; done; sleep 20"}, confine.Disk},
+		"disk of names":   {"empty files take blocks, and folders do", confine.Limits{DiskBytes: 2 << 20}, []string{"files"}, confine.Disk},
 		"processes":       {"a tool that starts others without end", confine.Limits{Processes: 20}, []string{"run", "sh", "-c", "for i in $(seq 60); do sleep 20 & done; wait"}, confine.Processes},
 		"shared memory":   {"files in memory that are mapped", confine.Limits{Memory: 96 << 20}, []string{"map"}, confine.Memory},
 		"files":           {"empty files", confine.Limits{DiskFiles: 1000}, []string{"files"}, confine.Files},

@@ -15,6 +15,9 @@ const (
 	diskEvery = 200 * time.Millisecond
 )
 
+// blockBytes is what a file or folder takes of the disk at least.
+const blockBytes = 4096
+
 // watch kills the child when it passes a bound, until done is closed.
 func (c *Child) watch(done <-chan struct{}) {
 	ticks := time.NewTicker(watchEvery)
@@ -68,8 +71,9 @@ func (c *Child) overDisk() (Bound, int64) {
 			return nil //nolint:nilerr // see above.
 		}
 		files++
+		bytes += blockBytes
 		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
-			bytes += info.Size()
+			bytes += info.Size() / blockBytes * blockBytes
 		}
 		switch {
 		case limits.DiskBytes > 0 && bytes > limits.DiskBytes:
