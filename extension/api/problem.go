@@ -115,6 +115,9 @@ func bounded(err error) (*refusal, bool) {
 	if bound, ok := errors.AsType[*report.BoundError](err); ok {
 		return refuse(http.StatusUnprocessableEntity, "bound", printable(bound.Error()), "leave out the resources that are Synced, or give the backend more with --worker-memory"), true
 	}
+	if share, ok := errors.AsType[*report.ShareError](err); ok {
+		return busy(http.StatusServiceUnavailable, "share", share.Error()), true
+	}
 	if errors.Is(err, report.ErrWorker) {
 		r := busy(http.StatusServiceUnavailable, "worker", report.ErrWorker.Error())
 		r.cause = err
