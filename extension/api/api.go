@@ -151,6 +151,9 @@ func (a *api) timed(next http.Handler) http.Handler {
 // fail answers with a problem and notes why.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	refused := translate(err)
+	if refused.reason == reasonTimeout {
+		refused.Problem.Error = fmt.Sprintf("the answer would take longer than the %s that one may take", a.options.Timeout)
+	}
 	record := recordOf(r.Context())
 	record.reason, record.cause = refused.reason, refused.cause
 	a.metrics.refused.WithLabelValues(refused.reason).Inc()

@@ -232,8 +232,11 @@ func TestTimeout(t *testing.T) {
 	f.before = func(ctx context.Context) { <-ctx.Done() }
 	f.fail = context.DeadlineExceeded
 	b := start(t, api.Options{Reporter: f, TokenMode: true, Timeout: 100 * time.Millisecond})
-	b.ask(t, http.MethodGet, "/api/v1/report", nil).refused(t, http.StatusGatewayTimeout)
-	b.ask(t, http.MethodPost, "/api/v1/classify", snapshot()).refused(t, http.StatusGatewayTimeout)
+	for _, got := range []answer{b.ask(t, http.MethodGet, "/api/v1/report", nil), b.ask(t, http.MethodPost, "/api/v1/classify", snapshot())} {
+		if problem := got.refused(t, http.StatusGatewayTimeout); !strings.Contains(problem.Error, "100ms") {
+			t.Errorf("the bound is not named: %s", problem.Error)
+		}
+	}
 }
 
 func TestRoutesThatAreNone(t *testing.T) {
