@@ -131,8 +131,13 @@ func (a *api) guarded(row *route) http.Handler {
 // Who does not show the secret gets an answer, and no connection to keep.
 func (a *api) timed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A body that nobody reads is drained by the server, which must end as well.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(a.options.Timeout + time.Second)) // without one, the server's holds
+		controller := http.NewResponseController(w)
+		if r.ContentLength == 0 {
+			bodyIsRead(controller)
+		} else {
+			// A body that nobody reads is drained by the server, which must end as well.
+			_ = controller.SetReadDeadline(time.Now().Add(a.options.Timeout + time.Second)) // without one, the server's holds
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), a.options.Timeout)
 		defer cancel()
 		header := w.Header()
@@ -146,6 +151,13 @@ func (a *api) timed(next http.Handler) http.Handler {
 		header.Set("Referrer-Policy", "no-referrer")
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// bodyIsRead takes the deadline of reading away. One that passes while a slow reader takes
+// the answer would end the context of the connection, and so all later requests on it;
+// how long an answer takes is bounded by itself.
+func bodyIsRead(controller *http.ResponseController) {
+	_ = controller.SetReadDeadline(time.Time{}) // where none can be set, there is none
 }
 
 // fail answers with a problem and notes why.

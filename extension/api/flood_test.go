@@ -1,16 +1,19 @@
 package api_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -166,6 +169,62 @@ func TestAttackSilentBodies(t *testing.T) {
 	}
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("who sends nothing more is waited for %s", took)
+	}
+}
+
+// dial sends the head of a request of a connection of its own.
+func (b *backend) dial(t *testing.T, question string, length int, headers map[string]string) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(descriptor uintptr) {
+			_ = syscall.SetsockoptInt(int(descriptor), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 8<<10)
+		})
+	}}
+	connection, err := dialer.DialContext(t.Context(), "tcp", b.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	_ = connection.SetDeadline(time.Now().Add(20 * time.Second))
+	all := map[string]string{"Host": "x", "Content-Type": "application/json", api.SecretHeader: secret, argocd.HeaderApplication: "argocd:shop", argocd.HeaderProject: "default"}
+	maps.Copy(all, headers)
+	if length > 0 {
+		all["Content-Length"] = fmt.Sprint(length)
+	}
+	fmt.Fprintf(connection, "%s HTTP/1.1\r\n", question)
+	for name, value := range all {
+		fmt.Fprintf(connection, "%s: %s\r\n", name, value)
+	}
+	fmt.Fprint(connection, "\r\n")
+	return connection
+}
+
+const frontResource = "/api/v1/report/resource?group=apps&kind=Deployment&namespace=web&name=front"
+
+// TestConnectionAfterSlowReader: a reader who takes longer than a request may does not
+// spoil the connection, which Argo CD's API server keeps for the requests of others.
+func TestConnectionAfterSlowReader(t *testing.T) {
+	f := newFake()
+	f.large = strings.Repeat("x", 16<<20)
+	f.before = func(ctx context.Context) { f.fail = ctx.Err() }
+	b := start(t, api.Options{Reporter: f, TokenMode: true, Timeout: 300 * time.Millisecond})
+	connection := b.dial(t, "GET "+frontResource, 0, nil)
+	reader := bufio.NewReader(connection)
+	time.Sleep(1800 * time.Millisecond) // above the timeout, and what is granted beyond it
+	answer, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := io.Copy(io.Discard, answer.Body); err != nil || n < 16<<20 {
+		t.Fatalf("%d bytes came, then %v", n, err)
+	}
+	fmt.Fprintf(connection, "GET /api/v1/report HTTP/1.1\r\nHost: x\r\n%s: %s\r\n%s: argocd:shop\r\n%s: default\r\n\r\n", api.SecretHeader, secret, argocd.HeaderApplication, argocd.HeaderProject)
+	if answer, err = http.ReadResponse(reader, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("the next request on the connection has %d", answer.StatusCode)
 	}
 }
 
