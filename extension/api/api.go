@@ -15,11 +15,12 @@ import (
 
 // api serves the routes.
 type api struct {
-	options  Options
-	limits   *limits
-	bodies   *bodies
-	metrics  *metrics
-	document []byte
+	options Options
+	limits  *limits
+	// bodies are those being read and answered, answers those being sent.
+	bodies, answers *bodies
+	metrics         *metrics
+	document        []byte
 }
 
 // question is a request that was admitted.
@@ -28,6 +29,8 @@ type question struct {
 	query  map[string][]string
 	// body is a JSON document, or nil where the route takes none.
 	body []byte
+	// sent is what the answer holds until its reader has it.
+	sent *holding
 }
 
 // route is one row of the table that is served and documented.
@@ -48,7 +51,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a := &api{
 		options: options, limits: newLimits(options.PerUser, options.Global, options.Now),
-		bodies: newBodies(options.MaxHeld),
+		bodies: newBodies("bodies being read", options.MaxHeld), answers: newBodies("answers being sent", options.MaxHeld),
 	}
 	if a.metrics, err = newMetrics(options.Registry); err != nil {
 		return nil, err
@@ -108,7 +111,8 @@ func (a *api) guarded(row *route) http.Handler {
 			a.fail(w, r, err)
 			return
 		}
-		q := &question{caller: caller, query: r.URL.Query()}
+		q := &question{caller: caller, query: r.URL.Query(), sent: a.answers.hold(caller)}
+		defer q.sent.release()
 		if row.posted {
 			body, held, err := a.readBody(w, r, caller)
 			if err != nil {
@@ -120,6 +124,10 @@ func (a *api) guarded(row *route) http.Handler {
 		}
 		answer, err := row.answer(a, r.Context(), q)
 		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		if err := q.sent.holdAnswer(answer); err != nil {
 			a.fail(w, r, err)
 			return
 		}
