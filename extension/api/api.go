@@ -15,11 +15,12 @@ import (
 
 // api serves the routes.
 type api struct {
-	options  Options
-	limits   *limits
-	bodies   *bodies
-	metrics  *metrics
-	document []byte
+	options Options
+	limits  *limits
+	// bodies are those being read and answered, answers those being sent.
+	bodies, answers *bodies
+	metrics         *metrics
+	document        []byte
 }
 
 // question is a request that was admitted.
@@ -28,6 +29,8 @@ type question struct {
 	query  map[string][]string
 	// body is a JSON document, or nil where the route takes none.
 	body []byte
+	// sent is what the answer holds until its reader has it.
+	sent *holding
 }
 
 // route is one row of the table that is served and documented.
@@ -48,7 +51,7 @@ func New(options Options) (http.Handler, error) {
 	}
 	a := &api{
 		options: options, limits: newLimits(options.PerUser, options.Global, options.Now),
-		bodies: newBodies(options.MaxHeld),
+		bodies: newBodies("bodies being read", options.MaxHeld), answers: newBodies("answers being sent", options.MaxHeld),
 	}
 	if a.metrics, err = newMetrics(options.Registry); err != nil {
 		return nil, err
@@ -108,7 +111,8 @@ func (a *api) guarded(row *route) http.Handler {
 			a.fail(w, r, err)
 			return
 		}
-		q := &question{caller: caller, query: r.URL.Query()}
+		q := &question{caller: caller, query: r.URL.Query(), sent: a.answers.hold(caller)}
+		defer q.sent.release()
 		if row.posted {
 			body, held, err := a.readBody(w, r, caller)
 			if err != nil {
@@ -123,6 +127,10 @@ func (a *api) guarded(row *route) http.Handler {
 			a.fail(w, r, err)
 			return
 		}
+		if err := q.sent.holdAnswer(answer); err != nil {
+			a.fail(w, r, err)
+			return
+		}
 		answer.write(w, r)
 	})
 }
@@ -131,8 +139,13 @@ func (a *api) guarded(row *route) http.Handler {
 // Who does not show the secret gets an answer, and no connection to keep.
 func (a *api) timed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A body that nobody reads is drained by the server, which must end as well.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(a.options.Timeout + time.Second)) // without one, the server's holds
+		controller := http.NewResponseController(w)
+		if r.ContentLength == 0 {
+			bodyIsRead(controller)
+		} else {
+			// A body that nobody reads is drained by the server, which must end as well.
+			_ = controller.SetReadDeadline(time.Now().Add(a.options.Timeout + time.Second)) // without one, the server's holds
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), a.options.Timeout)
 		defer cancel()
 		header := w.Header()
@@ -148,9 +161,19 @@ func (a *api) timed(next http.Handler) http.Handler {
 	})
 }
 
+// bodyIsRead takes the deadline of reading away. One that passes while a slow reader takes
+// the answer would end the context of the connection, and so all later requests on it;
+// how long an answer takes is bounded by itself.
+func bodyIsRead(controller *http.ResponseController) {
+	_ = controller.SetReadDeadline(time.Time{}) // where none can be set, there is none
+}
+
 // fail answers with a problem and notes why.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	refused := translate(err)
+	if refused.reason == reasonTimeout {
+		refused.Problem.Error = fmt.Sprintf("the answer would take longer than the %s that one may take", a.options.Timeout)
+	}
 	record := recordOf(r.Context())
 	record.reason, record.cause = refused.reason, refused.cause
 	a.metrics.refused.WithLabelValues(refused.reason).Inc()

@@ -199,6 +199,7 @@ func TestErrors(t *testing.T) {
 		"too heavy":                    {fmt.Errorf("x: %w", &weight.TooLargeError{What: "the snapshot", Weight: 9 << 20, Limit: 8 << 20}), http.StatusRequestEntityTooLarge, "8 MiB"},
 		"no memory is left":            {fmt.Errorf("x: %w", &weight.FullError{Limit: 8 << 20}), http.StatusTooManyRequests, "8 MiB"},
 		"takes too much":               {fmt.Errorf("x: %w", &report.BoundError{Reason: "it needs more than 7 bytes of memory"}), http.StatusUnprocessableEntity, "7 bytes of memory"},
+		"more than its share":          {fmt.Errorf("x: %w", &report.ShareError{Share: 4 * time.Second}), http.StatusServiceUnavailable, "more than 4s"},
 		"its process broke down":       {fmt.Errorf("%w: stack overflow of ci-bot", report.ErrWorker), http.StatusServiceUnavailable, "broke down"},
 		"what nobody foresaw":          {errors.New("dial tcp 10.0.0.1:443"), http.StatusInternalServerError, "ours; no details"},
 		"what nobody foresaw, wrapped": {fmt.Errorf("a: %w", errors.New("b")), http.StatusInternalServerError, "ours; no details"},
@@ -231,8 +232,11 @@ func TestTimeout(t *testing.T) {
 	f.before = func(ctx context.Context) { <-ctx.Done() }
 	f.fail = context.DeadlineExceeded
 	b := start(t, api.Options{Reporter: f, TokenMode: true, Timeout: 100 * time.Millisecond})
-	b.ask(t, http.MethodGet, "/api/v1/report", nil).refused(t, http.StatusGatewayTimeout)
-	b.ask(t, http.MethodPost, "/api/v1/classify", snapshot()).refused(t, http.StatusGatewayTimeout)
+	for _, got := range []answer{b.ask(t, http.MethodGet, "/api/v1/report", nil), b.ask(t, http.MethodPost, "/api/v1/classify", snapshot())} {
+		if problem := got.refused(t, http.StatusGatewayTimeout); !strings.Contains(problem.Error, "100ms") {
+			t.Errorf("the bound is not named: %s", problem.Error)
+		}
+	}
 }
 
 func TestRoutesThatAreNone(t *testing.T) {

@@ -42,7 +42,13 @@ func (a *api) readBody(w http.ResponseWriter, r *http.Request, caller argocd.Cal
 	}
 	// Two thirds of the time are for the body; the rest is for the answer.
 	now, controller := a.options.Now, http.NewResponseController(w)
-	defer func() { _ = controller.SetReadDeadline(now().Add(a.options.Timeout + time.Second)) }()
+	defer func() {
+		if err == nil {
+			bodyIsRead(controller)
+			return
+		}
+		_ = controller.SetReadDeadline(now().Add(a.options.Timeout + time.Second))
+	}()
 	coming := &patient{from: http.MaxBytesReader(w, r.Body, a.options.MaxBody), now: now, last: now().Add(a.options.Timeout * 2 / 3), until: controller.SetReadDeadline}
 	reader, err := unpacked(r.Header, coming)
 	if err != nil {

@@ -35,6 +35,8 @@ type fake struct {
 	fail error
 	// explained is what it explains, where that is another than what it collects.
 	explained object
+	// large is the live value of the only field of an answer.
+	large string
 	// before is called before every answer.
 	before func(context.Context)
 }
@@ -116,11 +118,15 @@ func (f *fake) questions() []string {
 }
 
 func (f *fake) answer() *report.Answer {
+	var live any = 2
+	if f.large != "" {
+		live = f.large
+	}
 	return &report.Answer{Version: f.version, ComparedAt: "2026-01-02T03:04:05Z", Report: &drift.Report{
 		Application: "argocd/shop", Verdict: "one field drifts", Counts: map[drift.Mechanism]int{"unexplained": 1},
 		Findings: []drift.Finding{{
 			Resource: drift.ResourceRef{Group: "apps", Version: "v1", Kind: "Deployment", Namespace: "web", Name: "front"}, Mechanism: "unexplained",
-			Fields: []drift.Field{{Pointer: "/spec/replicas", Target: 1, Live: 2, InTarget: true, InLive: true, Owner: &drift.Owner{Manager: "kubectl", Operation: "Update"}}},
+			Fields: []drift.Field{{Pointer: "/spec/replicas", Target: 1, Live: live, InTarget: true, InLive: true, Owner: &drift.Owner{Manager: "kubectl", Operation: "Update"}}},
 			Fixes:  []drift.Fix{{Kind: "ignore-pointer", Where: drift.InApplication, Snippet: "spec: {}", Why: "because"}},
 		}},
 	}}

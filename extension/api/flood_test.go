@@ -1,16 +1,19 @@
 package api_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -152,7 +155,7 @@ func TestAttackSilentBodies(t *testing.T) {
 		connections = append(connections, connection)
 	}
 	time.Sleep(200 * time.Millisecond)
-	body := object{"application": application("argocd", "bank", "default"), "events": []object{{"message": strings.Repeat("x", limit-1000)}}}
+	body := object{"application": application("argocd", "bank", "default"), "events": []object{{"message": strings.Repeat("x", limit/2-1000)}}}
 	r := b.request(t, http.MethodPost, "/api/v1/classify", body)
 	r.Header.Set(argocd.HeaderApplication, "argocd:bank")
 	if got := do(t, r); got.status != http.StatusOK {
@@ -165,6 +168,110 @@ func TestAttackSilentBodies(t *testing.T) {
 	}
 	if took := time.Since(began); took > 8*time.Second {
 		t.Errorf("who sends nothing more is waited for %s", took)
+	}
+}
+
+// TestAttackBodiesOfAProject: those who may ask about the Applications of one project, be
+// they ever so many, leave room for the bodies of others.
+func TestAttackBodiesOfAProject(t *testing.T) {
+	const limit = 4 << 20
+	b := start(t, api.Options{Reporter: newFake(), MaxBody: limit, MaxHeld: 2 * limit, Timeout: 30 * time.Second})
+	for i := range 8 {
+		connection := b.dial(t, "POST /api/v1/classify", limit-1, map[string]string{
+			argocd.HeaderApplication: fmt.Sprint("argocd:hostile-", i), argocd.HeaderProject: "mallory", argocd.HeaderUsername: fmt.Sprint("user-", i),
+		})
+		_, _ = connection.Write(bytes.Repeat([]byte(" "), limit/2+1)) // who is refused closes
+	}
+	time.Sleep(200 * time.Millisecond)
+	body := object{"application": application("argocd", "shop", "default"), "events": []object{{"message": strings.Repeat("x", limit/16)}}}
+	if got := b.ask(t, http.MethodPost, "/api/v1/classify", body); got.status != http.StatusOK {
+		t.Errorf("another project is refused: %d %s", got.status, got.body)
+	}
+}
+
+// dial sends the head of a request of a connection of its own.
+func (b *backend) dial(t *testing.T, question string, length int, headers map[string]string) net.Conn {
+	t.Helper()
+	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+		return raw.Control(func(descriptor uintptr) {
+			_ = syscall.SetsockoptInt(int(descriptor), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 8<<10)
+		})
+	}}
+	connection, err := dialer.DialContext(t.Context(), "tcp", b.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	_ = connection.SetDeadline(time.Now().Add(20 * time.Second))
+	all := map[string]string{"Host": "x", "Content-Type": "application/json", api.SecretHeader: secret, argocd.HeaderApplication: "argocd:shop", argocd.HeaderProject: "default"}
+	maps.Copy(all, headers)
+	if length > 0 {
+		all["Content-Length"] = fmt.Sprint(length)
+	}
+	fmt.Fprintf(connection, "%s HTTP/1.1\r\n", question)
+	for name, value := range all {
+		fmt.Fprintf(connection, "%s: %s\r\n", name, value)
+	}
+	fmt.Fprint(connection, "\r\n")
+	return connection
+}
+
+const frontResource = "/api/v1/report/resource?group=apps&kind=Deployment&namespace=web&name=front"
+
+// TestAttackSlowReaders: answers that nobody takes hold no more memory than there is for
+// them, and small ones are answered beside them.
+func TestAttackSlowReaders(t *testing.T) {
+	const large, fit = 8 << 20, 2
+	f := newFake()
+	f.large = strings.Repeat("x", large)
+	b := start(t, api.Options{Reporter: f, TokenMode: true, MaxHeld: 2*fit*large + large})
+	sent := 0
+	for i := range 3 * fit {
+		connection := b.dial(t, "GET "+frontResource, 0, map[string]string{argocd.HeaderUsername: fmt.Sprint("user-", i)})
+		head := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(connection, head); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(string(head), "200") {
+			sent++
+		}
+	}
+	if sent != fit {
+		t.Errorf("%d answers are being sent, want %d", sent, fit)
+	}
+	if got := b.ask(t, http.MethodGet, "/api/v1/capabilities", nil); got.status != http.StatusOK {
+		t.Errorf("a small answer is refused: %d %s", got.status, got.body)
+	}
+	problem := b.ask(t, http.MethodGet, frontResource, nil).refused(t, http.StatusTooManyRequests)
+	if !strings.Contains(problem.Error, "answers being sent") {
+		t.Errorf("the bound is not named: %s", problem.Error)
+	}
+}
+
+// TestConnectionAfterSlowReader: a reader who takes longer than a request may does not
+// spoil the connection, which Argo CD's API server keeps for the requests of others.
+func TestConnectionAfterSlowReader(t *testing.T) {
+	f := newFake()
+	f.large = strings.Repeat("x", 16<<20)
+	f.before = func(ctx context.Context) { f.fail = ctx.Err() }
+	b := start(t, api.Options{Reporter: f, TokenMode: true, Timeout: 300 * time.Millisecond})
+	connection := b.dial(t, "GET "+frontResource, 0, nil)
+	reader := bufio.NewReader(connection)
+	time.Sleep(1800 * time.Millisecond) // above the timeout, and what is granted beyond it
+	answer, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := io.Copy(io.Discard, answer.Body); err != nil || n < 16<<20 {
+		t.Fatalf("%d bytes came, then %v", n, err)
+	}
+	fmt.Fprintf(connection, "GET /api/v1/report HTTP/1.1\r\nHost: x\r\n%s: %s\r\n%s: argocd:shop\r\n%s: default\r\n\r\n", api.SecretHeader, secret, argocd.HeaderApplication, argocd.HeaderProject)
+	if answer, err = http.ReadResponse(reader, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("the next request on the connection has %d", answer.StatusCode)
 	}
 }
 

@@ -93,7 +93,12 @@ func (a *api) report(ctx context.Context, q *question) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encoded(answer)
+	given, err := encoded(answer)
+	if err != nil {
+		return nil, err
+	}
+	given.kept = len(answer.Encoded) > 0
+	return given, nil
 }
 
 // collect lets the reporter collect and explain. The answer leaves only where the
@@ -137,6 +142,10 @@ func (a *api) resource(ctx context.Context, q *question) (*reply, error) {
 	}
 	answer, err := a.collect(ctx, q)
 	if err != nil {
+		return nil, err
+	}
+	// It is written out anew for each who asks, and is no larger than the whole.
+	if err := q.sent.holdSize(len(answer.Encoded)); err != nil {
 		return nil, err
 	}
 	found := ResourceReport{

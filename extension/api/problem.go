@@ -62,8 +62,12 @@ func busy(status int, reason, text string) *refusal {
 	return r
 }
 
-// reasonInternal is the reason of what nobody foresaw.
-const reasonInternal = "internal"
+// reasonInternal is the reason of what nobody foresaw, reasonTimeout that of what took
+// longer than it may.
+const (
+	reasonInternal = "internal"
+	reasonTimeout  = "timeout"
+)
 
 // The status of a request whose caller has gone; nobody sees it but the log.
 const statusGone = 499
@@ -95,7 +99,7 @@ func translate(err error) *refusal {
 	case errors.Is(err, report.ErrSnapshot):
 		return unreadable(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return busy(http.StatusGatewayTimeout, "timeout", "the answer took too long")
+		return busy(http.StatusGatewayTimeout, reasonTimeout, "the answer took too long")
 	case errors.Is(err, context.Canceled):
 		return refuse(statusGone, "gone", "the caller has gone", "")
 	}
@@ -114,6 +118,9 @@ func bounded(err error) (*refusal, bool) {
 	}
 	if bound, ok := errors.AsType[*report.BoundError](err); ok {
 		return refuse(http.StatusUnprocessableEntity, "bound", printable(bound.Error()), "leave out the resources that are Synced, or give the backend more with --worker-memory"), true
+	}
+	if share, ok := errors.AsType[*report.ShareError](err); ok {
+		return busy(http.StatusServiceUnavailable, "share", share.Error()), true
 	}
 	if errors.Is(err, report.ErrWorker) {
 		r := busy(http.StatusServiceUnavailable, "worker", report.ErrWorker.Error())

@@ -23,6 +23,8 @@ type reply struct {
 	body []byte
 	// version makes the ETag; "" where the answer is not to be kept.
 	version string
+	// kept tells that the reporter keeps the body, whoever reads it.
+	kept bool
 	// file is the name to save it under, or "".
 	file string
 }

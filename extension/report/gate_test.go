@@ -143,3 +143,51 @@ func TestScansLeaveATurn(t *testing.T) {
 		})
 	}
 }
+
+// TestProjectGivesATurnBack: work that takes all its time keeps nobody of another project
+// from an answer, and is told why it was ended. Without another project it goes on.
+func TestProjectGivesATurnBack(t *testing.T) {
+	const timeout = 600 * time.Millisecond
+	for name, row := range map[string]struct {
+		reason  string
+		workers int
+		other   string
+		ended   int
+	}{
+		"another project":  {"it waits for half of the time", 2, "shops", 1},
+		"the only turn":    {"the same", 1, "shops", 1},
+		"the same project": {"it has no more right to the turn", 2, "evil", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := report.NewService(report.ServiceOptions{Workers: row.workers, Queue: 64, Timeout: timeout})
+			var running sync.WaitGroup
+			errs := make([]error, row.workers)
+			for i := range row.workers {
+				running.Go(func() {
+					_, errs[i] = report.DetachedFor(t.Context(), s, of("evil", fmt.Sprint(i)), func(ctx context.Context) (int, error) {
+						<-ctx.Done()
+						return 0, fmt.Errorf("end: %w", ctx.Err())
+					})
+				})
+			}
+			time.Sleep(timeout / 12)
+			began := time.Now()
+			_, err := report.DetachedFor(t.Context(), s, of(row.other, "zoe"), quick)
+			if took := time.Since(began); row.ended > 0 && (err != nil || took > timeout*3/4) {
+				t.Errorf("%s: another waited %s and has %v", row.reason, took, err)
+			}
+			running.Wait()
+			ended := 0
+			for _, err := range errs {
+				if share, ok := errors.AsType[*report.ShareError](err); ok && share.Share == timeout/2 {
+					ended++
+				} else if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("who took too long has %v", err)
+				}
+			}
+			if ended != row.ended {
+				t.Errorf("%s: %d were ended, want %d", row.reason, ended, row.ended)
+			}
+		})
+	}
+}

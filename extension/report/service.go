@@ -68,7 +68,8 @@ type ServiceOptions struct {
 	Workers int
 	// Queue is how many more may wait.
 	Queue int
-	// Timeout bounds one collection, and one classification.
+	// Timeout bounds one collection, and one classification. Half of it is what the work of
+	// a project that has all the turns may take while another project waits.
 	Timeout time.Duration
 	// Classifier explains; default [Direct].
 	Classifier Classifier
@@ -135,7 +136,7 @@ func NewService(options ServiceOptions) *Service {
 		options.CollectMemory = DefaultCollectMemory
 	}
 	return &Service{
-		options: options, memory: weight.NewBudget(options.CollectMemory), classifying: newGate(options.Workers, options.Queue), collecting: newGate(2*options.Workers, options.Queue),
+		options: options, memory: weight.NewBudget(options.CollectMemory), classifying: newGate(options.Workers, options.Queue, options.Timeout/2), collecting: newGate(2*options.Workers, options.Queue, 0),
 		answers:   newCache[*known](options.CacheBytes - options.CacheBytes/snapshotShare),
 		snapshots: newCache[*drift.Snapshot](options.CacheBytes / snapshotShare),
 		reports:   newFlights[*known](), again: newFlights[*drift.Snapshot](), world: &world{client: options.Client},

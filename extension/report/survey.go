@@ -54,11 +54,12 @@ func (s *Service) Survey(ctx context.Context, ref argocd.Ref) (*Surveyed, error)
 
 // inTurn does work in a turn, and waits for its end, which comes within the Timeout.
 func inTurn[V any](ctx context.Context, s *Service, turns entrance, work func(context.Context) (V, error)) (V, error) {
-	if err := turns.enter(ctx); err != nil {
+	turn, err := turns.enter(ctx, nil)
+	if err != nil {
 		var none V
 		return none, err
 	}
-	defer turns.leave()
+	defer turn.leave()
 	most := s.options.Timeout
 	if turns.gate.slots == 1 {
 		most /= 2 // who waits for the only turn has the other half

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/moorpin/moorpin/extension/fault"
@@ -14,7 +15,10 @@ func detached[V any](ctx context.Context, s *Service, turns entrance, work func(
 	// Who waits ends the context, never the work: its end must not look like a cancellation.
 	ctx, cancel := context.WithTimeout(ctx, s.options.Timeout)
 	defer cancel()
-	if err := turns.enter(ctx); err != nil {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	turn, err := turns.enter(ctx, end)
+	if err != nil {
 		return none, err
 	}
 	type outcome struct {
@@ -23,11 +27,18 @@ func detached[V any](ctx context.Context, s *Service, turns entrance, work func(
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		defer turns.leave()
+		defer turn.leave()
 		value, err := fault.Contained(func() (V, error) { return work(ctx) })
 		done <- outcome{value, err}
 	}()
-	if o, ended := await(ctx, done); ended {
+	o, ended := await(ctx, done)
+	if ended && o.err == nil {
+		return o.value, nil
+	}
+	if share, taken := errors.AsType[*ShareError](context.Cause(ctx)); taken {
+		return none, fmt.Errorf("make the report: %w", share)
+	}
+	if ended {
 		return o.value, o.err
 	}
 	return none, fmt.Errorf("make the report: %w", ctx.Err())

@@ -32,8 +32,8 @@ const (
 	// and most how many questions it answers in its life.
 	kept = 3
 	most = 1000
-	// answerBytes bounds an answer.
-	answerBytes = 64 << 20
+	// answerBytes bounds an answer, which the parent takes several times over to read it.
+	answerBytes = 32 << 20
 )
 
 // Options say how children are kept.
