@@ -208,7 +208,7 @@ func newControlGroup(t *testing.T, bytes int64) controlGroup {
 	t.Helper()
 	for _, group := range []controlGroup{{"/sys/fs/cgroup/memory", "1"}, {"/sys/fs/cgroup", "2"}} {
 		limit := map[string]string{"1": "memory.limit_in_bytes", "2": "memory.max"}[group.version]
-		group.folder = filepath.Join(group.folder, fmt.Sprintf("moorpin-%d", os.Getpid()))
+		group.folder = filepath.Join(group.folder, fmt.Sprintf("moorpin-%d-%s", os.Getpid(), t.Name()))
 		if os.Mkdir(group.folder, 0o755) != nil {
 			continue
 		}

@@ -47,6 +47,18 @@ type backend struct {
 // startBackend runs `moorpin extension serve` until the test ends, and waits until it is ready.
 func startBackend(t testing.TB, args ...string) *backend {
 	t.Helper()
+	return startBackendIn(t, surroundings{}, args...)
+}
+
+// surroundings are what a backend runs in: a wrapper of shell text that may put it into a
+// control group, and variables.
+type surroundings struct {
+	wrapper string
+	env     []string
+}
+
+func startBackendIn(t testing.TB, in surroundings, args ...string) *backend {
+	t.Helper()
 	binary, err := buildMoorpin()
 	if err != nil {
 		t.Fatal(err)
@@ -57,11 +69,11 @@ func startBackend(t testing.TB, args ...string) *backend {
 		t.Fatal(err)
 	}
 	arguments := append([]string{
-		"extension", "serve", "--listen", strings.TrimPrefix(b.url, "http://"), "--metrics-listen", strings.TrimPrefix(b.metrics, "http://"),
+		"-c", in.wrapper + `exec "$0" "$@"`, binary, "extension", "serve", "--listen", strings.TrimPrefix(b.url, "http://"), "--metrics-listen", strings.TrimPrefix(b.metrics, "http://"),
 		"--application-namespaces", controlplane.Namespace, "--shutdown-delay", "1s",
 	}, args...)
-	b.process = exec.Command(binary, arguments...)
-	b.process.Env = append(os.Environ(), "HOME="+t.TempDir(), "ARGOCD_SERVER=", "ARGOCD_AUTH_TOKEN=")
+	b.process = exec.Command("sh", arguments...)
+	b.process.Env = append(append(os.Environ(), "HOME="+t.TempDir(), "ARGOCD_SERVER=", "ARGOCD_AUTH_TOKEN="), in.env...)
 	b.process.Stdout, b.process.Stderr = log, log
 	if err := b.process.Start(); err != nil {
 		t.Fatal(err)
