@@ -60,6 +60,10 @@ func TestProxy(t *testing.T) {
 		t.Fatalf("%d of the %d scenarios of the sample exist", len(played), len(proxySample))
 	}
 	err := recorder.Run(t.Context(), plane, played, func(ctx context.Context, scenario recorder.Scenario) (err error) {
+		label, err := cases.Label(corpus, scenario.Name)
+		if err != nil {
+			return err
+		}
 		stage, err := recorder.Open(ctx, plane, scenario)
 		if err != nil {
 			return err
@@ -68,7 +72,7 @@ func TestProxy(t *testing.T) {
 		if err := stage.Inject(ctx); err != nil {
 			return err
 		}
-		recorded, err := stage.Case(ctx)
+		recorded, err := stage.Case(ctx, label)
 		if err != nil {
 			return err
 		}

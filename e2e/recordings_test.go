@@ -93,7 +93,7 @@ func recordAgain(ctx context.Context, dir string, scenario recorder.Scenario, be
 	if err := stage.Inject(ctx); err != nil {
 		return true, err
 	}
-	recorded, err := stage.Case(ctx)
+	recorded, err := stage.Case(ctx, before.Expect)
 	if err != nil {
 		return true, err
 	}

@@ -1,7 +1,7 @@
 // Record records cases of the drift classifier's corpus on a real control plane.
 //
 // It plays the scenarios of package scenarios whose names match -run, and writes one
-// file a case below -out. A scenario whose label is not what Argo CD saw writes nothing
+// file a case below -out, where the label stands already. A scenario whose label is not what Argo CD saw writes nothing
 // and fails the run; with -show it prints the two states that Argo CD compared.
 package main
 
@@ -71,6 +71,10 @@ type player struct {
 }
 
 func (p player) scenario(ctx context.Context, plane *controlplane.Plane, scenario recorder.Scenario) (err error) {
+	label, err := cases.Label(p.out, scenario.Name)
+	if err != nil {
+		return err
+	}
 	stage, err := recorder.Open(ctx, plane, scenario)
 	if err != nil {
 		return err
@@ -79,7 +83,7 @@ func (p player) scenario(ctx context.Context, plane *controlplane.Plane, scenari
 	if err := stage.Inject(ctx); err != nil {
 		return err
 	}
-	recorded, err := stage.Case(ctx)
+	recorded, err := stage.Case(ctx, label)
 	if err != nil {
 		return errors.Join(err, dump(p.show, recorded))
 	}

@@ -1,7 +1,5 @@
 package drift
 
-import "slices"
-
 // effects say in words what a sync does, after "a sync" or "it".
 var effects = map[Sync]string{
 	NothingToDo:      "there is nothing to do",
@@ -24,10 +22,6 @@ func (s Sync) Effect() string {
 	return string(s)
 }
 
-// rendered are the mechanisms that put another value in the place of one in use,
-// which nobody changed live.
-var rendered = []Mechanism{RandomRender, TimestampRender, ChecksumChurn}
-
 // Effect says in words what a sync does about the finding, without "a sync".
 func (f *Finding) Effect() string {
 	switch {
@@ -35,7 +29,7 @@ func (f *Finding) Effect() string {
 		return "runs it again"
 	case f.Mechanism == RolloutRestart && f.Sync == OverwritesLive:
 		return "restarts the Pods again"
-	case slices.Contains(rendered, f.Mechanism) && f.Sync.Severity() >= OverwritesLive.Severity():
+	case f.Mechanism.has(rendered) && f.Sync.Severity() >= OverwritesLive.Severity():
 		return "replaces the value in use"
 	case f.Sync == Noop && f.staysOutOfSync():
 		return "succeeds and changes nothing, so it stays OutOfSync"
@@ -43,24 +37,13 @@ func (f *Finding) Effect() string {
 	return f.Sync.Effect()
 }
 
-// withoutTrace are the mechanisms about what only one side has: a difference though
-// no field is named.
-var withoutTrace = append([]Mechanism{
-	ResourceMissing, PendingPrune, PruneProtected, HookLeftover, TTLDeleted, TrackingLabelCopied, ExcludedResource, GitAhead,
-}, slices.DeleteFunc(slices.Clone(Failures), func(m Mechanism) bool { return m == DeletionStuck })...)
-
 // Differs reports whether the finding is about a difference that Argo CD flags; other
 // findings are about what keeps it from comparing, syncing or getting healthy.
 func (f *Finding) Differs() bool {
-	return f.Flagged && (len(f.Fields) > 0 || slices.Contains(withoutTrace, f.Mechanism))
+	return f.Flagged && (len(f.Fields) > 0 || f.Mechanism.has(traceless))
 }
 
 // staysOutOfSync reports whether a sync that changes nothing leaves the difference.
 func (f *Finding) staysOutOfSync() bool {
 	return f.Differs() && f.Mechanism != ExcludedResource && f.Mechanism != HookLeftover
-}
-
-// Failures are the mechanisms by which the write of an object fails.
-var Failures = []Mechanism{
-	ImmutableField, AnnotationTooLong, AdmissionDenied, ResourceVersionInGit, MergeKeyConflict, InvalidManifest, DeletionStuck, RemovedAPIVersion, MissingCRD,
 }

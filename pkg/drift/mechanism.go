@@ -1,5 +1,7 @@
 package drift
 
+import "slices"
+
 // Mechanism is the id of one way in which an Application comes to be OutOfSync, or
 // in which a sync comes to nothing. The ids are the vocabulary of the reports, the
 // metrics, the documents and the page.
@@ -83,85 +85,102 @@ const (
 	Unexplained Mechanism = "unexplained"
 )
 
-// mechanisms says of each mechanism the letter of the kind of drift that an operator has
-// met most, or "", and what it is. How its findings come about, package classify says;
-// how they go away, the fixes.
-var mechanisms = []struct {
+// trait is what holds of some mechanisms whatever a rule answers.
+type trait int
+
+const (
+	// fails is that the write of an object fails.
+	fails trait = 1 << iota
+	// traceless is that there is a difference though no field is named, as where only one
+	// side has the object.
+	traceless
+	// rendered is that a sync puts another value in the place of one in use, which nobody
+	// changed live.
+	rendered
+)
+
+type mechanism struct {
 	id             Mechanism
 	class, summary string
-}{
-	{ManualEdit, "", "A person changed live what Git declares."},
-	{ForeignApply, "", "Another source applied its own manifest of this object."},
-	{RolloutRestart, "", "Somebody restarted the Pods with kubectl rollout restart."},
-	{HiddenLiveAddition, "", "Somebody added fields live that Argo CD does not compare."},
-	{ResourceMissing, "", "Git has the object and the cluster has not."},
-	{GitAhead, "", "Git has moved on and was not synced since."},
-	{ApplicationSpecEdit, "", "The Application was changed in the UI, by the CLI or by the image updater."},
-	{HPAReplicas, "", "An autoscaler sets the replicas that Git pins."},
-	{KedaReplicas, "", "KEDA sets the replicas that Git pins."},
-	{ProgressiveDelivery, "", "A rollout controller shifts traffic here."},
-	{CABundleInjection, "", "A controller injects the certificate authority."},
-	{OperatorWriteback, "G", "A controller rewrites a value that Git declares."},
-	{AggregatedClusterrole, "", "Kubernetes fills the rules of this aggregated ClusterRole."},
-	{RuntimePopulatedData, "", "A controller fills data that Git pins at its start value."},
-	{ListReordered, "", "The same items stand in another order."},
-	{CRDListDefault, "A", "The API server adds defaults of the CRD that Git leaves out."},
-	{STSVolumeclaimtemplate, "", "The API server fills the volume claim templates in."},
-	{ExplicitDefaultDropped, "B", "Git sets a zero value that the controller leaves out."},
-	{EmptyVsAbsent, "", "Git sets an empty value that the API server does not keep."},
-	{QuantityFormat, "", "The same quantity is spelt in two ways."},
-	{ValueCanonicalised, "", "The same value is spelt in two ways."},
-	{StatusInGit, "", "Git declares a status, which a sync cannot write."},
-	{UnknownFieldPruned, "", "Git declares a field that the schema does not have."},
-	{DeprecatedAlias, "", "A field and its deprecated alias bring one another back."},
-	{CRDPreserveUnknownFields, "C", "The API server drops preserveUnknownFields: false."},
-	{DuplicateListKey, "", "Git has two items with the same key in one list."},
-	{LastAppliedInGit, "", "Git holds what was exported from a cluster."},
-	{WebhookOverwrite, "G", "A webhook changed the value when the object was admitted."},
-	{WebhookInjection, "G", "A webhook added fields when the object was admitted."},
-	{RandomRender, "G", "The same source renders another random value each time."},
-	{TimestampRender, "G", "The same source renders another time each time."},
-	{ChecksumChurn, "G", "The same source renders another checksum each time."},
-	{TrackingMissing, "C", "The live object does not bear Argo CD's mark yet."},
-	{SharedResource, "E", "Another Application has this object too."},
-	{TrackingLabelCopied, "", "The object bears a copy of Argo CD's label and is not Git's."},
-	{InstanceLabelConflict, "", "Something else sets the label by which Argo CD tracks."},
-	{PendingPrune, "D", "Git no longer has the object, and pruning is off."},
-	{PruneProtected, "", "Git no longer has the object, and it is protected from pruning."},
-	{HookLeftover, "F", "A finished hook was left behind."},
-	{TTLDeleted, "F", "The object finished and was deleted by its time to live."},
-	{RepeatedResource, "", "The source renders the same object more than once."},
-	{ExcludedResource, "", "Argo CD is configured not to manage this kind."},
-	{ManagedNamespaceMetadata, "E", "The namespace's managed labels and annotations differ."},
-	{IgnoreWithoutRespect, "", "A rule hides a difference that a sync would still overwrite."},
-	{IgnoreRuleDead, "", "A rule was meant to ignore this and matches nothing."},
-	{RespectIgnoreBlocksChange, "", "A rule keeps a change in Git from being applied."},
-	{SelfhealFight, "", "Self-healing and another writer overwrite one another."},
-	{SSACoownerResidue, "", "A field that Git removed stays because another manager still owns it."},
-	{ComparisonErrorSchema, "", "Argo CD cannot compare: the manifest does not fit the schema."},
-	{StaleComparison, "", "Argo CD's status is older than what is live."},
-	{ImmutableField, "", "Git changes a field that cannot be changed."},
-	{AnnotationTooLong, "", "The object is too large for the annotation of client-side apply."},
-	{MissingCRD, "", "The cluster does not know the kind."},
-	{MissingDependency, "", "The workload waits for something that does not exist."},
-	{HookStuck, "", "The sync waits for a hook that does not finish."},
-	{HookFailed, "", "A hook failed."},
-	{WaveBlocked, "", "The sync waits for an early wave to become healthy."},
-	{SyncInProgress, "", "A sync is running."},
-	{ManifestGenerationError, "", "Argo CD cannot render the manifests."},
-	{ProjectNotPermitted, "", "The project does not permit this."},
-	{SyncWindowBlocked, "", "A sync window forbids syncing now."},
-	{AutosyncGaveUp, "", "Automated sync failed and does not try this revision again."},
-	{AutosyncEmptyGuard, "", "Automated sync refuses to delete everything."},
-	{AdmissionDenied, "", "Admission refuses the object."},
-	{ResourceVersionInGit, "", "Git pins the resourceVersion or uid of another moment."},
-	{DeletionStuck, "", "The object is being deleted and waits for a finalizer."},
-	{RemovedAPIVersion, "", "The cluster no longer serves this API version."},
-	{MergeKeyConflict, "", "The key of a list item changed, and the merge conflicts."},
-	{InvalidManifest, "", "The manifest is not valid for its kind."},
-	{ControllerStale, "", "The application controller does not keep up."},
-	{UnhealthyNotDrift, "", "Nothing drifts; the workload is unhealthy."},
-	{None, "", "In sync."},
+	traits         trait
+}
+
+// mechanisms says of each mechanism the letter of the kind of drift that an operator has
+// met most, or "", what it is, and its traits. How its findings come about and which of
+// them win, package classify says; how they go away, package fix.
+var mechanisms = []mechanism{
+	{ManualEdit, "", "A person changed live what Git declares.", 0},
+	{ForeignApply, "", "Another source applied its own manifest of this object.", 0},
+	{RolloutRestart, "", "Somebody restarted the Pods with kubectl rollout restart.", 0},
+	{HiddenLiveAddition, "", "Somebody added fields live that Argo CD does not compare.", 0},
+	{ResourceMissing, "", "Git has the object and the cluster has not.", traceless},
+	{GitAhead, "", "Git has moved on and was not synced since.", traceless},
+	{ApplicationSpecEdit, "", "The Application was changed in the UI, by the CLI or by the image updater.", 0},
+	{HPAReplicas, "", "An autoscaler sets the replicas that Git pins.", 0},
+	{KedaReplicas, "", "KEDA sets the replicas that Git pins.", 0},
+	{ProgressiveDelivery, "", "A rollout controller shifts traffic here.", 0},
+	{CABundleInjection, "", "A controller injects the certificate authority.", 0},
+	{OperatorWriteback, "G", "A controller rewrites a value that Git declares.", 0},
+	{AggregatedClusterrole, "", "Kubernetes fills the rules of this aggregated ClusterRole.", 0},
+	{RuntimePopulatedData, "", "A controller fills data that Git pins at its start value.", 0},
+	{ListReordered, "", "The same items stand in another order.", 0},
+	{CRDListDefault, "A", "The API server adds defaults of the CRD that Git leaves out.", 0},
+	{STSVolumeclaimtemplate, "", "The API server fills the volume claim templates in.", 0},
+	{ExplicitDefaultDropped, "B", "Git sets a zero value that the controller leaves out.", 0},
+	{EmptyVsAbsent, "", "Git sets an empty value that the API server does not keep.", 0},
+	{QuantityFormat, "", "The same quantity is spelt in two ways.", 0},
+	{ValueCanonicalised, "", "The same value is spelt in two ways.", 0},
+	{StatusInGit, "", "Git declares a status, which a sync cannot write.", 0},
+	{UnknownFieldPruned, "", "Git declares a field that the schema does not have.", 0},
+	{DeprecatedAlias, "", "A field and its deprecated alias bring one another back.", 0},
+	{CRDPreserveUnknownFields, "C", "The API server drops preserveUnknownFields: false.", 0},
+	{DuplicateListKey, "", "Git has two items with the same key in one list.", 0},
+	{LastAppliedInGit, "", "Git holds what was exported from a cluster.", 0},
+	{WebhookOverwrite, "G", "A webhook changed the value when the object was admitted.", 0},
+	{WebhookInjection, "G", "A webhook added fields when the object was admitted.", 0},
+	{RandomRender, "G", "The same source renders another random value each time.", rendered},
+	{TimestampRender, "G", "The same source renders another time each time.", rendered},
+	{ChecksumChurn, "G", "The same source renders another checksum each time.", rendered},
+	{TrackingMissing, "C", "The live object does not bear Argo CD's mark yet.", 0},
+	{SharedResource, "E", "Another Application has this object too.", 0},
+	{TrackingLabelCopied, "", "The object bears a copy of Argo CD's label and is not Git's.", traceless},
+	{InstanceLabelConflict, "", "Something else sets the label by which Argo CD tracks.", 0},
+	{PendingPrune, "D", "Git no longer has the object, and pruning is off.", traceless},
+	{PruneProtected, "", "Git no longer has the object, and it is protected from pruning.", traceless},
+	{HookLeftover, "F", "A finished hook was left behind.", traceless},
+	{TTLDeleted, "F", "The object finished and was deleted by its time to live.", traceless},
+	{RepeatedResource, "", "The source renders the same object more than once.", 0},
+	{ExcludedResource, "", "Argo CD is configured not to manage this kind.", traceless},
+	{ManagedNamespaceMetadata, "E", "The namespace's managed labels and annotations differ.", 0},
+	{IgnoreWithoutRespect, "", "A rule hides a difference that a sync would still overwrite.", 0},
+	{IgnoreRuleDead, "", "A rule was meant to ignore this and matches nothing.", 0},
+	{RespectIgnoreBlocksChange, "", "A rule keeps a change in Git from being applied.", 0},
+	{SelfhealFight, "", "Self-healing and another writer overwrite one another.", 0},
+	{SSACoownerResidue, "", "A field that Git removed stays because another manager still owns it.", 0},
+	{ComparisonErrorSchema, "", "Argo CD cannot compare: the manifest does not fit the schema.", 0},
+	{StaleComparison, "", "Argo CD's status is older than what is live.", 0},
+	{ImmutableField, "", "Git changes a field that cannot be changed.", fails | traceless},
+	{AnnotationTooLong, "", "The object is too large for the annotation of client-side apply.", fails | traceless},
+	{MissingCRD, "", "The cluster does not know the kind.", fails | traceless},
+	{MissingDependency, "", "The workload waits for something that does not exist.", 0},
+	{HookStuck, "", "The sync waits for a hook that does not finish.", 0},
+	{HookFailed, "", "A hook failed.", 0},
+	{WaveBlocked, "", "The sync waits for an early wave to become healthy.", 0},
+	{SyncInProgress, "", "A sync is running.", 0},
+	{ManifestGenerationError, "", "Argo CD cannot render the manifests.", 0},
+	{ProjectNotPermitted, "", "The project does not permit this.", 0},
+	{SyncWindowBlocked, "", "A sync window forbids syncing now.", 0},
+	{AutosyncGaveUp, "", "Automated sync failed and does not try this revision again.", 0},
+	{AutosyncEmptyGuard, "", "Automated sync refuses to delete everything.", 0},
+	{AdmissionDenied, "", "Admission refuses the object.", fails | traceless},
+	{ResourceVersionInGit, "", "Git pins the resourceVersion or uid of another moment.", fails | traceless},
+	{DeletionStuck, "", "The object is being deleted and waits for a finalizer.", fails},
+	{RemovedAPIVersion, "", "The cluster no longer serves this API version.", fails | traceless},
+	{MergeKeyConflict, "", "The key of a list item changed, and the merge conflicts.", fails | traceless},
+	{InvalidManifest, "", "The manifest is not valid for its kind.", fails | traceless},
+	{ControllerStale, "", "The application controller does not keep up.", 0},
+	{UnhealthyNotDrift, "", "Nothing drifts; the workload is unhealthy.", 0},
+	{None, "", "In sync.", 0},
 }
 
 // Mechanisms are all mechanisms that rules answer with, None and Unexplained apart.
@@ -174,6 +193,15 @@ var Mechanisms = func() []Mechanism {
 	}
 	return ids
 }()
+
+// Failures are the mechanisms by which the write of an object fails.
+var Failures = func() []Mechanism {
+	return slices.DeleteFunc(slices.Clone(Mechanisms), func(m Mechanism) bool { return !m.has(fails) })
+}()
+
+func (m Mechanism) has(wanted trait) bool {
+	return slices.ContainsFunc(mechanisms, func(known mechanism) bool { return known.id == m && known.traits&wanted != 0 })
+}
 
 // Class returns the letter of the mechanism, or "".
 func (m Mechanism) Class() string {

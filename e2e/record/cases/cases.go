@@ -13,6 +13,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -126,6 +127,23 @@ func Read(ctx context.Context, path string) (Case, error) {
 		return Case{}, fmt.Errorf("read case %s: %w", path, err)
 	}
 	return read, nil
+}
+
+// Label reads what is true of a case from its file. That of a case which is to be recorded
+// holds its name, origin, cause and label alone.
+func Label(dir, name string) (Expect, error) {
+	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)+".json"))
+	if err != nil {
+		return Expect{}, fmt.Errorf("read the label of %s: %w; write name, origin, cause and expect into the case's file first", name, err)
+	}
+	labelled, err := Decode(data)
+	if err == nil && len(labelled.Expect.Findings) == 0 {
+		err = errors.New("there is none")
+	}
+	if err != nil {
+		return Expect{}, fmt.Errorf("read the label of %s: %w", name, err)
+	}
+	return labelled.Expect, nil
 }
 
 func read(ctx context.Context, path string) (Case, error) {

@@ -23,9 +23,15 @@ func (e *LabelError) Error() string {
 }
 
 // CheckLabel compares the flagged fields of the label with the plain difference of the
-// two states that Argo CD compared, and what is OutOfSync with what has a finding.
+// two states that Argo CD compared, and what is OutOfSync with what has a finding. A label
+// is about objects of the snapshot.
 func CheckLabel(recorded cases.Case) error {
 	problem := &LabelError{Case: recorded.Name}
+	for _, finding := range recorded.Expect.Findings {
+		if !holds(&recorded.Snapshot, finding.Resource) {
+			problem.Problems = append(problem.Problems, fmt.Sprintf("the label refers to %s %s/%s, which the snapshot lacks", finding.Resource.Kind, finding.Resource.Namespace, finding.Resource.Name))
+		}
+	}
 	for _, resource := range recorded.ArgoCD.Resources {
 		problem.Problems = append(problem.Problems, checkResource(recorded, resource)...)
 	}
@@ -33,6 +39,17 @@ func CheckLabel(recorded cases.Case) error {
 		return problem
 	}
 	return nil
+}
+
+// holds reports whether the snapshot has the object, is of it, or says that Argo CD leaves
+// it out.
+func holds(snapshot *drift.Snapshot, ref drift.ResourceRef) bool {
+	if ref.Group == "argoproj.io" && ref.Kind == "Application" || excluded(ref, snapshot.Application) {
+		return true
+	}
+	return slices.ContainsFunc(snapshot.Resources, func(r drift.Resource) bool {
+		return r.Group == ref.Group && r.Kind == ref.Kind && r.Namespace == ref.Namespace && r.Name == ref.Name
+	})
 }
 
 func checkResource(recorded cases.Case, resource cases.ResourceVerdict) []string {

@@ -74,7 +74,7 @@ func labelled() cases.Case {
 		return map[string]any{"spec": map[string]any{"replicas": replicas}}
 	}
 	return cases.Case{
-		Name: "manual-edit/scaled",
+		Name: "manual-edit/scaled", Snapshot: drift.Snapshot{Resources: []drift.Resource{{ResourceRef: resource}}},
 		Expect: cases.Expect{Findings: []cases.Finding{{
 			Resource: resource, Mechanism: drift.ManualEdit, Flagged: true, Fields: []string{"/spec/replicas"}, Sync: drift.OverwritesLive,
 		}}},
@@ -92,6 +92,7 @@ func TestCheckLabel(t *testing.T) {
 		"right":           {func(*cases.Case) {}, ""},
 		"other field":     {func(c *cases.Case) { c.Expect.Findings[0].Fields = []string{"/spec/paused"} }, "/spec/paused"},
 		"field forgotten": {func(c *cases.Case) { c.Expect.Findings[0].Fields = nil }, "/spec/replicas"},
+		"other object":    {func(c *cases.Case) { c.Expect.Findings[0].Resource.Name = "db" }, "which the snapshot lacks"},
 		"no finding":      {func(c *cases.Case) { c.Expect.Findings = nil }, "no flagged finding"},
 		"nothing flagged": {func(c *cases.Case) {
 			c.ArgoCD.Resources[0].Status = "Synced"

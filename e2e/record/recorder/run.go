@@ -31,7 +31,7 @@ func removeFile(dir, name string) error {
 }
 
 // Run plays the scenarios, a few at once, those with the same settings of argocd-cm
-// together. Each is played by do, such as one that calls [Record]. The error joins
+// together. Each is played by do, such as one that takes its [Stage.Case]. The error joins
 // those of all scenarios.
 func Run(
 	ctx context.Context, plane *controlplane.Plane, scenarios []Scenario, do func(context.Context, Scenario) error,

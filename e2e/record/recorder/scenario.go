@@ -4,8 +4,8 @@
 // webhook rewrites at admission, Git moves on), waits for Argo CD's verdict, and takes
 // a snapshot.
 //
-// The label of a case stands in its [Scenario] before anything is recorded. [Record]
-// refuses a label whose flagged fields are not those that Argo CD itself flags, so a
+// The label of a case stands in its file of the corpus before anything is recorded. A
+// [Stage] refuses one whose flagged fields are not those that Argo CD itself flags, so a
 // label cannot claim what did not happen; nothing here asks pkg/drift for its opinion.
 package recorder
 
@@ -15,9 +15,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/moorpin/moorpin/e2e/record/cases"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // Scenario is how one case comes about.
@@ -26,8 +23,6 @@ type Scenario struct {
 	Name string
 	// Cause is what is done, in one sentence.
 	Cause string
-	// Expect is the label: what is true once the cause is injected.
-	Expect []Finding
 
 	// App is the Application's name; the last part of Name when empty. Namespace is its
 	// destination, named as the App when empty. Both are unique on a plane, and so are
@@ -63,20 +58,6 @@ type Scenario struct {
 	// Related are references to further objects that a snapshot of this Application
 	// would show, as [ParseRef] reads them.
 	Related []string
-}
-
-// Finding is a part of a label.
-type Finding struct {
-	// On refers to the object, as [ParseRef] reads it; empty is the Application. The
-	// version does not matter.
-	On        string
-	Mechanism drift.Mechanism
-	Sync      drift.Sync
-	Fix       drift.FixKind
-	// Fields are JSON pointers, with the indices of the live lists.
-	Fields []string
-	// Hidden is for what Argo CD does not flag.
-	Hidden bool
 }
 
 // DefaultSettings are the keys of argocd-cm that every scenario starts from.
@@ -126,52 +107,4 @@ func (s Scenario) namespace() string {
 		return s.Namespace
 	}
 	return s.app()
-}
-
-// label resolves the findings against the objects of the snapshot.
-func (s Scenario) label(snapshot *drift.Snapshot) (cases.Expect, error) {
-	expect := cases.Expect{Findings: []cases.Finding{}, Sync: drift.NothingToDo}
-	for _, finding := range s.Expect {
-		resource := drift.ResourceRef{
-			Group: "argoproj.io", Kind: "Application", Namespace: applicationNamespace, Name: s.app(),
-		}
-		if finding.On != "" {
-			var err error
-			if resource, err = locate(finding.On, snapshot); err != nil {
-				return cases.Expect{}, err
-			}
-		}
-		fields := finding.Fields
-		if fields == nil {
-			fields = []string{}
-		}
-		expect.Findings = append(expect.Findings, cases.Finding{
-			Resource: resource, Mechanism: finding.Mechanism, Fields: fields,
-			Flagged: !finding.Hidden, Sync: finding.Sync, Fix: finding.Fix,
-		})
-		if finding.Sync.Severity() > expect.Sync.Severity() {
-			expect.Sync = finding.Sync
-		}
-	}
-	return expect, nil
-}
-
-// locate finds what a label refers to among the resources of the snapshot.
-func locate(text string, snapshot *drift.Snapshot) (drift.ResourceRef, error) {
-	ref, err := ParseRef(text)
-	if err != nil {
-		return drift.ResourceRef{}, err
-	}
-	for _, resource := range snapshot.Resources {
-		same := resource.Group == ref.Kind.Group && resource.Kind == ref.Kind.Kind && resource.Name == ref.Name
-		if same && (ref.Namespace == "" || ref.Namespace == resource.Namespace) {
-			found := resource.ResourceRef
-			found.Version = ""
-			return found, nil
-		}
-	}
-	if excluded(ref, snapshot.Application) {
-		return drift.ResourceRef{Group: ref.Kind.Group, Kind: ref.Kind.Kind, Namespace: ref.Namespace, Name: ref.Name}, nil
-	}
-	return drift.ResourceRef{}, fmt.Errorf("the label refers to %s, which the snapshot lacks", text)
 }

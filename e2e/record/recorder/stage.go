@@ -81,32 +81,17 @@ func (s *Stage) Inject(ctx context.Context) error {
 	return nil
 }
 
-// Record plays the scenario and returns its case. The case is also returned, beside a
-// [LabelError], when its label is not what Argo CD saw.
-func Record(ctx context.Context, plane *controlplane.Plane, scenario Scenario) (recorded *cases.Case, err error) {
-	stage, err := Open(ctx, plane, scenario)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, stage.Close(ctx)) }()
-	if err := stage.Inject(ctx); err != nil {
-		return nil, err
-	}
-	return stage.Case(ctx)
-}
-
-// Case waits for Argo CD's verdict and takes the case of the stage as it now is.
-func (s *Stage) Case(ctx context.Context) (*cases.Case, error) {
+// Case waits for Argo CD's verdict and takes the case of the stage as it now is, with its
+// label. The case is also returned, beside a [LabelError], when that is not what Argo CD
+// saw.
+func (s *Stage) Case(ctx context.Context, label cases.Expect) (*cases.Case, error) {
 	seen, err := s.observe(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("record %s: %w", s.Scenario.Name, err)
 	}
 	recorded := &cases.Case{
 		Name: s.Scenario.Name, Origin: cases.Recorded, Cause: s.Scenario.Cause,
-		Snapshot: *seen.snapshot, ArgoCD: &seen.verdict,
-	}
-	if recorded.Expect, err = s.Scenario.label(seen.snapshot); err != nil {
-		return recorded, fmt.Errorf("record %s: %w", s.Scenario.Name, err)
+		Snapshot: *seen.snapshot, ArgoCD: &seen.verdict, Expect: label,
 	}
 	if recorded, err = s.scrub(recorded); err != nil {
 		return nil, fmt.Errorf("record %s: %w", s.Scenario.Name, err)

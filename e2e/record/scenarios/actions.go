@@ -20,9 +20,6 @@ func git(manifests ...string) map[string]string {
 // stream joins manifests to one YAML stream.
 func stream(manifests ...string) string { return strings.Join(manifests, "---\n") }
 
-// label reads better than a literal.
-func label(findings ...recorder.Finding) []recorder.Finding { return findings }
-
 // inOrder does one thing after the other.
 func inOrder(actions ...action) action {
 	return func(ctx context.Context, s *recorder.Stage) error {

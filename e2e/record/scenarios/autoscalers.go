@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // autoscaler is an HPA: %kind, %version and %name are its target's.
@@ -35,29 +34,26 @@ func autoscaled(on, name string, replicas int) action {
 }
 
 func autoscalers() []recorder.Scenario {
-	scaled := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.HPAReplicas, drift.FightsController, drift.FixRemoveReplicasFromGit).at("/spec/replicas"))
-	}
 	return []recorder.Scenario{
 		{
 			Name: "hpa-replicas/autoscaler-in-the-same-application", App: "storefront-hpa",
 			Cause:  "the HorizontalPodAutoscaler scales a Deployment up whose replicas stand in Git",
 			Files:  git(storefront, storefrontService, autoscalerOf("apps/v1", "Deployment", "storefront")),
-			Expect: scaled(onStorefront), Inject: autoscaled(onStorefront, "storefront", 7),
+			Inject: autoscaled(onStorefront, "storefront", 7),
 		},
 		{
 			Name: "hpa-replicas/autoscaler-of-the-platform-team", App: "storefront-platform",
 			Cause: "a HorizontalPodAutoscaler that is not in Git scales a Deployment up",
 			Files: git(storefront), SyncPolicy: serverSideApply,
 			Cluster: autoscalerOf("apps/v1", "Deployment", "storefront"),
-			Expect:  scaled(onStorefront), Inject: autoscaled(onStorefront, "storefront", 9),
+			Inject:  autoscaled(onStorefront, "storefront", 9),
 			Related: []string{onAutoscaler + "storefront"},
 		},
 		{
 			Name: "hpa-replicas/scaled-down-at-night", App: "ledger-night",
 			Cause: "the HorizontalPodAutoscaler scales a StatefulSet down",
 			Files: git(ledger, autoscalerOf("apps/v1", "StatefulSet", "ledger")), Annotations: serverSideDiff,
-			Expect: scaled(onLedger), Inject: autoscaled(onLedger, "ledger", 2),
+			Inject: autoscaled(onLedger, "ledger", 2),
 		},
 		{
 			Name: "hpa-replicas/autoscaler-of-a-rollout", App: "rollout-hpa",
@@ -65,7 +61,7 @@ func autoscalers() []recorder.Scenario {
 			Files: git(replaced(rollout, "        istio:\n          virtualService: {name: storefront, routes: [primary]}\n", "        nginx: {stableIngress: storefront}\n"),
 				autoscalerOf("argoproj.io/v1alpha1", "Rollout", "storefront")),
 			CRDs:   []string{crdRollout},
-			Expect: scaled(onRollout), Inject: autoscaled(onRollout, "storefront", 6),
+			Inject: autoscaled(onRollout, "storefront", 6),
 		},
 	}
 }
@@ -103,9 +99,6 @@ spec:
 `
 
 func kedaScalers() []recorder.Scenario {
-	scaled := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.KedaReplicas, drift.FightsController, drift.FixRemoveReplicasFromGit).at("/spec/replicas"))
-	}
 	of := func(manifest, kind, name string) string { return replaced(manifest, "%kind", kind, "%name", name) }
 	return []recorder.Scenario{
 		{
@@ -114,7 +107,7 @@ func kedaScalers() []recorder.Scenario {
 			Files:   git(storefront, of(scaledObject, "Deployment", "storefront")),
 			CRDs:    []string{crdScaledObject},
 			Cluster: of(kedaAutoscaler, "Deployment", "storefront"),
-			Expect:  scaled(onStorefront), Inject: scale("keda", onStorefront, 0),
+			Inject:  scale("keda", onStorefront, 0),
 			Related: []string{onAutoscaler + "keda-hpa-storefront"},
 		},
 		{
@@ -123,7 +116,7 @@ func kedaScalers() []recorder.Scenario {
 			Files:   git(ledger, of(scaledObject, "StatefulSet", "ledger")),
 			CRDs:    []string{crdScaledObject},
 			Cluster: of(kedaAutoscaler, "StatefulSet", "ledger"), SyncPolicy: serverSideApply,
-			Expect: scaled(onLedger), Inject: autoscaled(onLedger, "keda-hpa-ledger", 14),
+			Inject:  autoscaled(onLedger, "keda-hpa-ledger", 14),
 			Related: []string{onAutoscaler + "keda-hpa-ledger"},
 		},
 		{
@@ -132,7 +125,7 @@ func kedaScalers() []recorder.Scenario {
 			Files: git(replaced(storefront, "replicas: 3", "replicas: 0")),
 			CRDs:  []string{crdScaledObject}, Annotations: serverSideDiff,
 			Cluster: stream(of(scaledObject, "Deployment", "storefront"), of(kedaAutoscaler, "Deployment", "storefront")),
-			Expect:  scaled(onStorefront), Inject: scale("keda-operator", onStorefront, 1),
+			Inject:  scale("keda-operator", onStorefront, 1),
 			Related: []string{"keda.sh/v1alpha1/ScaledObject/storefront", onAutoscaler + "keda-hpa-storefront"},
 		},
 	}
@@ -140,9 +133,6 @@ func kedaScalers() []recorder.Scenario {
 
 func progressiveDelivery() []recorder.Scenario {
 	const manager = "rollouts-controller"
-	shifted := func(on string, fields ...string) recorder.Finding {
-		return flagged(on, drift.ProgressiveDelivery, drift.OverwritesLive, drift.FixIgnoreDifferencesAndRespect).at(fields...)
-	}
 	weights := func(object map[string]any) {
 		set(object, int64(80), "spec", "http", 0, "route", 0, "weight")
 		set(object, int64(20), "spec", "http", 0, "route", 1, "weight")
@@ -154,8 +144,6 @@ func progressiveDelivery() []recorder.Scenario {
 	hash := func(on, value string) action {
 		return patch(manager, on, `{metadata: {annotations: {argo-rollouts.argoproj.io/managed-by-rollouts: storefront}}, spec: {selector: {rollouts-pod-template-hash: "`+value+`"}}}`)
 	}
-	const selector = "/spec/selector/rollouts-pod-template-hash"
-	both := label(shifted("v1/Service/storefront-stable", selector), shifted("v1/Service/storefront-canary", selector))
 	hashes := inOrder(hash("v1/Service/storefront-stable", "6d5f8c7b9"), hash("v1/Service/storefront-canary", "7f44c9dd6"))
 	return []recorder.Scenario{
 		{
@@ -163,7 +151,6 @@ func progressiveDelivery() []recorder.Scenario {
 			Cause:  "Argo Rollouts shifts a fifth of the traffic in a VirtualService",
 			Files:  git(rollout, virtualService, canaryServices),
 			CRDs:   []string{crdRollout, crdVirtual},
-			Expect: label(shifted(onVirtual, "/spec/http/0/route/0/weight", "/spec/http/0/route/1/weight")),
 			Inject: rewrite(manager, onVirtual, weights),
 		},
 		{
@@ -171,7 +158,6 @@ func progressiveDelivery() []recorder.Scenario {
 			Cause: "Argo Rollouts' Gateway API plugin shifts traffic in an HTTPRoute",
 			Files: git(gatewayRollout, route, canaryServices),
 			CRDs:  []string{crdRollout, crdRoute}, SyncPolicy: serverSideApply,
-			Expect: label(shifted(onRoute, "/spec/rules/0/backendRefs/0/weight", "/spec/rules/0/backendRefs/1/weight")),
 			Inject: rewrite(manager, onRoute, func(object map[string]any) {
 				set(object, int64(60), "spec", "rules", 0, "backendRefs", 0, "weight")
 				set(object, int64(40), "spec", "rules", 0, "backendRefs", 1, "weight")
@@ -181,7 +167,7 @@ func progressiveDelivery() []recorder.Scenario {
 			Name: "progressive-delivery/selector-of-blue-and-green", App: "bluegreen-apply",
 			Cause: "Argo Rollouts points the Services of a blue-green Rollout at its ReplicaSets",
 			Files: git(blueGreen, canaryServices), CRDs: []string{crdRollout},
-			SyncPolicy: serverSideApply, Expect: both, Inject: hashes,
+			SyncPolicy: serverSideApply, Inject: hashes,
 		},
 		{
 			Name: "progressive-delivery/selector-in-a-server-side-diff", App: "bluegreen-diff",
@@ -189,8 +175,6 @@ func progressiveDelivery() []recorder.Scenario {
 			Files: git(rollout, virtualService, canaryServices), CRDs: []string{crdRollout, crdVirtual},
 			// A client-side apply, which the sync is, leaves the key alone.
 			Annotations: serverSideDiff, Inject: hashes,
-			Expect: label(flagged("v1/Service/storefront-stable", drift.ProgressiveDelivery, drift.Noop, drift.FixIgnoreDifferencesAndRespect).at(selector),
-				flagged("v1/Service/storefront-canary", drift.ProgressiveDelivery, drift.Noop, drift.FixIgnoreDifferencesAndRespect).at(selector)),
 		},
 	}
 }

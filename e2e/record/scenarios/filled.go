@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 const aggregatedRole = `apiVersion: rbac.authorization.k8s.io/v1
@@ -16,10 +15,6 @@ rules: %rules
 `
 
 func aggregatedRoles() []recorder.Scenario {
-	const ref = "rbac.authorization.k8s.io/v1/ClusterRole/"
-	aggregated := func(name string, fields ...string) []recorder.Finding {
-		return label(flagged(ref+name, drift.AggregatedClusterrole, drift.FightsController, drift.FixDropFieldFromGit).at(fields...))
-	}
 	role := func(name, rules string) string { return replaced(aggregatedRole, "%name", name, "%rules", rules) }
 	// The controller applies the rules that it collected by server-side apply.
 	aggregate := func(name, rules string) action {
@@ -36,36 +31,29 @@ func aggregatedRoles() []recorder.Scenario {
 			Cause: "kube-controller-manager fills the rules of an aggregated ClusterRole that Git leaves empty",
 			Files: git(role("shop-viewer", "[]")),
 			// Normalising makes null of the empty list.
-			Expect: aggregated("shop-viewer", "/rules"),
 			Inject: aggregate("shop-viewer", "["+readShops+", "+readPods+"]"),
 		},
 		{
 			Name: "aggregated-clusterrole/old-copy-of-the-rules", App: "shop-editor",
 			Cause: "kube-controller-manager aggregates other rules than the copy in Git",
 			Files: git(role("shop-editor", "["+readShops+"]")), SyncPolicy: serverSideApply,
-			Expect: aggregated("shop-editor", "/rules/1"),
 			Inject: aggregate("shop-editor", "["+readShops+", "+writeShops+"]"),
 		},
 		{
 			Name: "aggregated-clusterrole/verbs-added", App: "shop-admin",
 			Cause: "kube-controller-manager aggregates more verbs than Git lists",
 			Files: git(role("shop-admin", "["+readPods+"]")), Annotations: serverSideDiff,
-			Expect: aggregated("shop-admin", "/rules/0/verbs/1"),
 			Inject: aggregate("shop-admin", replaced("["+readPods+"]", "[get]", "[get, delete]")),
 		},
 	}
 }
 
 func populatedData() []recorder.Scenario {
-	filled := func(on string, effect drift.Sync, fields ...string) []recorder.Finding {
-		return label(flagged(on, drift.RuntimePopulatedData, effect, drift.FixIgnoreDifferencesAndRespect).at(fields...))
-	}
 	return []recorder.Scenario{
 		{
 			Name: "runtime-populated-data/webhook-certificate", App: "webhook-certificate",
-			Cause:  "an operator fills the certificate and the key that Git pins empty",
-			Files:  git("apiVersion: v1\nkind: Secret\nmetadata: {name: webhook-cert}\ntype: kubernetes.io/tls\ndata: {tls.crt: \"\", tls.key: \"\"}\n"),
-			Expect: filled("v1/Secret/webhook-cert", drift.Destructive, "/data/tls.crt", "/data/tls.key"),
+			Cause: "an operator fills the certificate and the key that Git pins empty",
+			Files: git("apiVersion: v1\nkind: Secret\nmetadata: {name: webhook-cert}\ntype: kubernetes.io/tls\ndata: {tls.crt: \"\", tls.key: \"\"}\n"),
 			Inject: func(ctx context.Context, s *recorder.Stage) error {
 				return s.Update(ctx, "webhook-cert-rotator", "v1/Secret/webhook-cert", func(object map[string]any) {
 					set(object, caBundle("webhook"), "data", "tls.crt")
@@ -78,7 +66,6 @@ func populatedData() []recorder.Scenario {
 			Cause:      "a controller distributes the trust bundle into a ConfigMap that Git pins empty",
 			Files:      git("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: trust-bundle, labels: {trust.example.com/inject: \"true\"}}\ndata: {ca-bundle.crt: \"\"}\n"),
 			SyncPolicy: serverSideApply,
-			Expect:     filled("v1/ConfigMap/trust-bundle", drift.Destructive, "/data/ca-bundle.crt"),
 			Inject: rewrite("trust-manager", "v1/ConfigMap/trust-bundle", func(object map[string]any) {
 				set(object, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n", "data", "ca-bundle.crt")
 			}),
@@ -88,7 +75,6 @@ func populatedData() []recorder.Scenario {
 			Cause:       "a controller keeps its state in a ConfigMap whose first version stands in Git",
 			Files:       git("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shard-map}\ndata: {generation: \"0\", owners: \"{}\", strategy: ring}\n"),
 			Annotations: serverSideDiff,
-			Expect:      filled("v1/ConfigMap/shard-map", drift.OverwritesLive, "/data/generation", "/data/owners"),
 			Inject: rewrite("shard-controller", "v1/ConfigMap/shard-map", func(object map[string]any) {
 				set(object, "17", "data", "generation")
 				set(object, `{"a":"10.0.3.4","b":"10.0.3.9"}`, "data", "owners")
@@ -99,7 +85,6 @@ func populatedData() []recorder.Scenario {
 			Cause:       "a reflector copies credentials into a Secret that Git pins empty",
 			Files:       git("apiVersion: v1\nkind: Secret\nmetadata: {name: registry, annotations: {reflector.example.com/reflects: platform/registry}}\ntype: Opaque\ndata: {password: \"\", username: \"\"}\n"),
 			Annotations: serverSideDiff,
-			Expect:      filled("v1/Secret/registry", drift.Destructive, "/data/password", "/data/username"),
 			Inject:      patch("secret-reflector", "v1/Secret/registry", `{data: {password: aHVudGVyMg==, username: cHVsbGVy}}`),
 		},
 	}

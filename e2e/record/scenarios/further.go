@@ -155,12 +155,6 @@ spec:
     tls: {certificateRefs: [{name: wildcard}]}
 `
 
-// gatewayDefaults are the fields that the CRD adds to the listeners.
-var gatewayDefaults = []string{
-	"/spec/listeners/0/allowedRoutes", "/spec/listeners/1/allowedRoutes",
-	"/spec/listeners/1/tls/certificateRefs/0/group", "/spec/listeners/1/tls/certificateRefs/0/kind", "/spec/listeners/1/tls/mode",
-}
-
 const cellarMonitor = `apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata: {name: cellar}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 const fastStorage = `apiVersion: storage.k8s.io/v1
@@ -43,10 +42,6 @@ spec:
       infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: workers}
 `
 
-func writtenBack(on string, fields ...string) recorder.Finding {
-	return flagged(on, drift.OperatorWriteback, drift.FightsController, drift.FixIgnoreDifferencesAndRespect).at(fields...)
-}
-
 func furtherControllers() []recorder.Scenario {
 	balanced := replaced(rollout, "        istio:\n          virtualService: {name: storefront, routes: [primary]}\n",
 		"        alb: {ingress: gallery, servicePort: 80, rootService: gallery}\n")
@@ -62,14 +57,12 @@ func furtherControllers() []recorder.Scenario {
 			Name: "progressive-delivery/annotation-of-an-ingress", App: "canary-balancer",
 			Cause: "Argo Rollouts shifts traffic in the annotation of an Ingress that a cloud load balancer reads",
 			Files: git(balanced, ingress, canaryServices), CRDs: []string{crdRollout},
-			Expect: label(flagged(onGallery, drift.ProgressiveDelivery, drift.OverwritesLive, drift.FixIgnoreDifferencesAndRespect).
-				at("/metadata/annotations/alb.ingress.kubernetes.io~1actions.gallery")),
 			Inject: patch("rollouts-controller", onGallery, `{metadata: {annotations: {`+action+`: '`+forward("80", "20")+`'}}}`),
 		},
 		{
 			Name: "operator-writeback/image-of-a-bot", App: "cellar-bot",
 			Cause: "a bot that watches a registry writes the newest image into a StatefulSet",
-			Files: git(cellar), Expect: label(writtenBack(onCellar, image)),
+			Files: git(cellar),
 			Inject: rewrite("keel", onCellar, func(object map[string]any) {
 				set(object, "registry.example.com/data/cellar:11.4.1", "spec", "template", "spec", "containers", 0, "image")
 			}),
@@ -77,19 +70,19 @@ func furtherControllers() []recorder.Scenario {
 		{
 			Name: "operator-writeback/budget-of-an-operator", App: "budget-managed",
 			Cause: "an operator with the manager name of its framework lowers a PodDisruptionBudget",
-			Files: git(storefrontBudget), SyncPolicy: serverSideApply, Expect: label(writtenBack(budget, "/spec/minAvailable")),
+			Files: git(storefrontBudget), SyncPolicy: serverSideApply,
 			Inject: rewrite("manager", budget, func(object map[string]any) { set(object, int64(1), "spec", "minAvailable") }),
 		},
 		{
 			Name: "operator-writeback/storage-class", App: "storage-classes",
 			Cause: "a storage operator allows the expansion of a StorageClass", Annotations: serverSideDiff,
-			Files: git(fastStorage), Expect: label(writtenBack(storage, "/allowVolumeExpansion")),
+			Files:  git(fastStorage),
 			Inject: rewrite("storage-operator", storage, func(object map[string]any) { set(object, true, "allowVolumeExpansion") }),
 		},
 		{
 			Name: "operator-writeback/defaults-of-a-tenant", App: "sizes-of-a-tenant",
 			Cause: "a tenancy operator writes its own defaults into a LimitRange",
-			Files: git(containerSizes), SyncPolicy: serverSideApply, Expect: label(writtenBack("v1/LimitRange/sizes", "/spec/limits/0/default/cpu")),
+			Files: git(containerSizes), SyncPolicy: serverSideApply,
 			Inject: rewrite("capsule", "v1/LimitRange/sizes", func(object map[string]any) {
 				set(object, "250m", "spec", "limits", 0, "default", "cpu")
 			}),
@@ -98,15 +91,13 @@ func furtherControllers() []recorder.Scenario {
 			// No HorizontalPodAutoscaler is there: this is another controller's field.
 			Name: "operator-writeback/machines-scaled", App: "machines-scaled",
 			Cause: "cluster-autoscaler scales a MachineDeployment through the scale subresource",
-			Files: git(workers), CRDs: []string{crdMachines}, Expect: label(writtenBack(machines, "/spec/replicas")),
+			Files: git(workers), CRDs: []string{crdMachines},
 			Inject: scale("cluster-autoscaler", machines, 5),
 		},
 		{
 			Name: "list-reordered/values-of-a-requirement", App: "pool-order",
 			Cause: "the controller writes the values of a NodePool's requirement back in alphabetical order", Annotations: serverSideDiff,
 			Files: git(replaced(nodePool, "%name", "pool-order")), CRDs: []string{crdPool},
-			Expect: label(flagged("karpenter.sh/v1/NodePool/pool-order", drift.ListReordered, drift.HarmlessFlap, drift.FixReorderInGit).
-				at("/spec/template/spec/requirements/0/values/0", "/spec/template/spec/requirements/0/values/1")),
 			Inject: rewrite("karpenter", "karpenter.sh/v1/NodePool/pool-order", func(object map[string]any) {
 				slices.Reverse(follow(object, []any{"spec", "template", "spec", "requirements", 0, "values"}).([]any))
 			}),
@@ -115,8 +106,6 @@ func furtherControllers() []recorder.Scenario {
 			Name: "quantity-format/limits-of-a-node-pool", App: "pool-limits",
 			Cause: "the controller writes the limits of a NodePool back in canonical quantities", SyncPolicy: serverSideApply,
 			Files: git(replaced(nodePool, "%name", "pool-limits", `cpu: "200", memory: 800Gi`, "cpu: 200000m, memory: 1024Gi")), CRDs: []string{crdPool},
-			Expect: label(flagged("karpenter.sh/v1/NodePool/pool-limits", drift.QuantityFormat, drift.HarmlessFlap, drift.FixCanonicaliseValueInGit).
-				at("/spec/limits/cpu", "/spec/limits/memory")),
 			Inject: rewrite("karpenter", "karpenter.sh/v1/NodePool/pool-limits", func(object map[string]any) {
 				set(object, "200", "spec", "limits", "cpu")
 				set(object, "1Ti", "spec", "limits", "memory")
@@ -159,34 +148,24 @@ func bothBundles(manager, name string) action {
 
 func furtherMixed() []recorder.Scenario {
 	const registration = "admissionregistration.k8s.io/v1/MutatingWebhookConfiguration/"
-	const claim = "/spec/volumeClaimTemplates/0"
-	injected := func(on string, fields ...string) recorder.Finding {
-		return flagged(on, drift.CABundleInjection, drift.FightsController, drift.FixDropFieldFromGit).at(fields...)
-	}
 	balanced := replaced(storefrontService, "spec:\n", "spec:\n  type: NodePort\n  externalTrafficPolicy: Cluster\n  sessionAffinity: None\n")
 	return []recorder.Scenario{
 		{
 			Name: "multiple/quota-raised-in-a-browser", App: "quota-raised",
 			Cause:  "somebody raises a ResourceQuota in a web console and adds a further limit",
 			Files:  git(teamQuota),
-			Expect: label(edited("v1/ResourceQuota/team", "/spec/hard/pods"), addedByHand("v1/ResourceQuota/team", "/spec/hard/requests.nvidia.com~1gpu")),
 			Inject: patch("Mozilla", "v1/ResourceQuota/team", `{spec: {hard: {pods: "60", requests.nvidia.com/gpu: "2"}}}`),
 		},
 		{
 			Name: "multiple/two-bundles-and-a-timeout", App: "vault-bundles",
 			Cause: "an injector fills the CA bundles of its two webhooks, and somebody lowers the timeout of one",
 			Files: git(replaced(vault, "%name", "vault-bundles", `caBundle: ""`, "caBundle: "+caBundle("before"))), SyncPolicy: serverSideApply,
-			Expect: label(injected(registration+"vault-bundles", "/webhooks/0/clientConfig/caBundle", "/webhooks/1/clientConfig/caBundle"),
-				edited(registration+"vault-bundles", "/webhooks/0/timeoutSeconds")),
 			Inject: inOrder(bothBundles("vault-k8s", "vault-bundles"), patch("kubectl-edit", registration+"vault-bundles", `[{op: replace, path: /webhooks/0/timeoutSeconds, value: 3}]`)),
 		},
 		{
 			Name: "multiple/claims-and-an-autoscaler", App: "cellar-scaled",
 			Cause: "the API server completes the claims of a StatefulSet that the HorizontalPodAutoscaler scales",
 			Files: git(cellar+storage, autoscalerOf("apps/v1", "StatefulSet", "cellar")), SyncPolicy: serverSideApply,
-			Expect: label(scaledByAutoscaler(onCellar),
-				flagged(onCellar, drift.STSVolumeclaimtemplate, drift.Noop, drift.FixPinDefaultInGit).
-					at(claim+"/apiVersion", claim+"/kind", claim+"/metadata/creationTimestamp")),
 			Inject: autoscaled(onCellar, "cellar", 4),
 		},
 		{
@@ -197,7 +176,6 @@ func furtherMixed() []recorder.Scenario {
 			Before: webhook("traffic-policy", "{apiGroups: [\"\"], apiVersions: [v1], operations: [CREATE, UPDATE], resources: [services]}", func(object map[string]any) {
 				set(object, "Local", "spec", "externalTrafficPolicy")
 			}),
-			Expect:  label(overwrittenByWebhook(onService, "/spec/externalTrafficPolicy"), edited(onService, "/spec/sessionAffinity", "/spec/sessionAffinityConfig")),
 			Inject:  patch("kubectl-patch", onService, `{spec: {sessionAffinity: ClientIP}}`),
 			Related: []string{recorder.WebhookRef("traffic-policy")},
 		},
@@ -205,8 +183,6 @@ func furtherMixed() []recorder.Scenario {
 			Name: "multiple/aggregated-and-labelled-anew", App: "gallery-curator",
 			Cause: "kube-controller-manager aggregates the rules of a ClusterRole, and somebody changes one of its labels",
 			Files: git(replaced(aggregatedRole, "metadata: {name: %name}", "metadata: {name: gallery-curator, labels: {audience: staff}}", "%name", "gallery-curator", "%rules", "[]")),
-			Expect: label(flagged("rbac.authorization.k8s.io/v1/ClusterRole/gallery-curator", drift.AggregatedClusterrole, drift.FightsController, drift.FixDropFieldFromGit).at("/rules"),
-				edited("rbac.authorization.k8s.io/v1/ClusterRole/gallery-curator", "/metadata/labels/audience")),
 			Inject: inOrder(
 				apply("clusterrole-aggregation-controller", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: gallery-curator}\nrules: [{apiGroups: [gallery.example.com], resources: [pictures], verbs: [get, list]}]\n"),
 				patch("kubectl-label", "rbac.authorization.k8s.io/v1/ClusterRole/gallery-curator", `{metadata: {labels: {audience: everybody}}}`)),

@@ -12,7 +12,6 @@ import (
 
 	"github.com/moorpin/moorpin/e2e/controlplane"
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // kcm is the field manager of Kubernetes' own controllers.
@@ -33,11 +32,6 @@ func lifecycle() []recorder.Scenario {
 		resourceVersions(), deletionsStuck(), removedVersions(), mergeKeys(), invalidManifests(),
 		unhealthy(), several(), quiet(),
 	)
-}
-
-// ahead is a finding on an object that Git has moved on from.
-func ahead(on string, fields ...string) recorder.Finding {
-	return flagged(on, drift.GitAhead, drift.Safe, drift.FixSync).at(fields...)
 }
 
 // automated is a sync policy; options are those of syncPolicy.automated.

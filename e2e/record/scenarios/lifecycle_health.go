@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // unavailable is the status of the storefront without a Pod that is ready; more
@@ -103,24 +102,21 @@ func noPods(message string) action {
 }
 
 func missingDependencies() []recorder.Scenario {
-	lacks := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.MissingDependency, drift.Noop, drift.FixProvideDependency).at())
-	}
 	const variable, containers = "        - {name: LOG_LEVEL, value: info}\n", "      containers:\n"
 	return []recorder.Scenario{
 		{
 			Name: "missing-dependency/password-secret-absent", App: "wallet",
-			Cause:  "the Secret that a Deployment takes its password from does not exist, and its Pods do not start",
-			Files:  git(replaced(storefront, variable, variable+"        - "+fromSecret+"\n")),
-			Expect: lacks(onStorefront), Related: []string{onReplicaSet, onPod},
+			Cause:   "the Secret that a Deployment takes its password from does not exist, and its Pods do not start",
+			Files:   git(replaced(storefront, variable, variable+"        - "+fromSecret+"\n")),
+			Related: []string{onReplicaSet, onPod},
 			Inject: inOrder(storefrontPod("containers: [{"+webContainer+", env: ["+fromSecret+"]}]"),
 				notConfigured(onPod, "web", `secret "wallet-database" not found`), unavailable()),
 		},
 		{
 			Name: "missing-dependency/configmap-renamed", App: "ledger-cluster-config", SyncPolicy: serverSideApply,
-			Cause:  "the ConfigMap that a StatefulSet takes its variables from was renamed, and its Pod does not start",
-			Files:  git(replaced(ledger, "        args:", "        "+fromConfig+"\n        args:")),
-			Expect: lacks(onLedger), Related: []string{onLedgerPod},
+			Cause:   "the ConfigMap that a StatefulSet takes its variables from was renamed, and its Pod does not start",
+			Files:   git(replaced(ledger, "        args:", "        "+fromConfig+"\n        args:")),
+			Related: []string{onLedgerPod},
 			Inject: inOrder(podOwned(onLedger, "ledger-0", `containers: [{name: ledger, image: "registry.example.com/billing/ledger:2026.3", `+fromConfig+`}]`),
 				notConfigured(onLedgerPod, "ledger", `configmap "ledger-cluster" not found`),
 				rewriteStatus(onLedger, func(object map[string]any) {
@@ -130,16 +126,16 @@ func missingDependencies() []recorder.Scenario {
 		},
 		{
 			Name: "missing-dependency/account-nobody-makes", App: "audit-sink",
-			Cause:  "a Deployment names a ServiceAccount that no manifest makes, and its ReplicaSet cannot make Pods",
-			Files:  git(replaced(storefront, containers, "      serviceAccountName: audit-sink\n"+containers)),
-			Expect: lacks(onStorefront), Related: []string{onReplicaSet},
-			Inject: noPods(`pods "storefront-6d5f8b7c9-" is forbidden: error looking up service account audit-sink/audit-sink: serviceaccount "audit-sink" not found`),
+			Cause:   "a Deployment names a ServiceAccount that no manifest makes, and its ReplicaSet cannot make Pods",
+			Files:   git(replaced(storefront, containers, "      serviceAccountName: audit-sink\n"+containers)),
+			Related: []string{onReplicaSet},
+			Inject:  noPods(`pods "storefront-6d5f8b7c9-" is forbidden: error looking up service account audit-sink/audit-sink: serviceaccount "audit-sink" not found`),
 		},
 		{
 			Name: "missing-dependency/volume-claim-absent", App: "files", Annotations: serverSideDiff,
-			Cause:  "the claim that a Deployment mounts does not exist, and its Pod cannot be scheduled",
-			Files:  git(replaced(storefront, containers, "      "+filesVolume+"\n"+containers)),
-			Expect: lacks(onStorefront), Related: []string{onReplicaSet, onPod},
+			Cause:   "the claim that a Deployment mounts does not exist, and its Pod cannot be scheduled",
+			Files:   git(replaced(storefront, containers, "      "+filesVolume+"\n"+containers)),
+			Related: []string{onReplicaSet, onPod},
 			Inject: inOrder(storefrontPod("containers: [{"+webContainer+"}], "+filesVolume),
 				status("kube-scheduler", onPod, `{phase: Pending, conditions: [{type: PodScheduled, status: "False", reason: Unschedulable, message: '0/3 nodes are available: persistentvolumeclaim "files" not found. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.'}]}`),
 				unavailable()),
@@ -148,14 +144,11 @@ func missingDependencies() []recorder.Scenario {
 }
 
 func unhealthy() []recorder.Scenario {
-	sick := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.UnhealthyNotDrift, drift.Noop, drift.FixFixWorkload).at())
-	}
 	return []recorder.Scenario{
 		{
 			Name: "unhealthy-not-drift/rollout-gives-up", App: "quotes",
 			Cause: "the Pods of a Deployment never become ready, and it gives up progressing",
-			Files: git(storefront, storefrontService), Expect: sick(onStorefront),
+			Files: git(storefront, storefrontService),
 			Inject: unavailable(map[string]any{
 				"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded",
 				"message": `ReplicaSet "storefront-6d5f8b7c9" has timed out progressing.`,
@@ -164,13 +157,13 @@ func unhealthy() []recorder.Scenario {
 		{
 			Name: "unhealthy-not-drift/service-without-balancer", App: "public-pending",
 			Cause: "a Service waits for hours for a load balancer that the cluster does not have",
-			Files: git(publicService, settings), SyncPolicy: serverSideApply, Expect: sick("v1/Service/public"),
+			Files: git(publicService, settings), SyncPolicy: serverSideApply,
 			Inject: hoursLater(5),
 		},
 		{
 			Name: "unhealthy-not-drift/secret-store-refuses", App: "payment-secrets", CRDs: []string{crdExternalSecret}, Annotations: serverSideDiff,
-			Cause: "the secret store refuses the credentials, and an ExternalSecret is not ready",
-			Files: git(externalSecret, settings), Expect: sick(onSecret),
+			Cause:  "the secret store refuses the credentials, and an ExternalSecret is not ready",
+			Files:  git(externalSecret, settings),
 			Inject: status("external-secrets", onSecret, `{refreshTime: null, conditions: [{type: Ready, status: "False", reason: SecretSyncedError, message: could not get secret data from provider, lastTransitionTime: "2026-02-01T10:00:00Z"}]}`),
 		},
 	}

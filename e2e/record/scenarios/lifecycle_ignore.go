@@ -6,7 +6,6 @@ import (
 
 	"github.com/moorpin/moorpin/e2e/controlplane"
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // ignoring is a part of the Application's spec: one rule of ignoreDifferences.
@@ -25,16 +24,13 @@ func queries(group, kind string, expressions ...any) map[string]any {
 const firstContainer = "/spec/template/spec/containers/0"
 
 func ignoreWithoutRespect() []recorder.Scenario {
-	ignored := func(on string, fields ...string) []recorder.Finding {
-		return label(hidden(on, drift.IgnoreWithoutRespect, drift.OverwritesLive, drift.FixAddRespectIgnoreDifferences).at(fields...))
-	}
 	return []recorder.Scenario{
 		{
 			Name: "ignore-without-respect/replicas-of-an-autoscaler", App: "storefront-scaled",
 			Cause: "an autoscaler scales a Deployment whose replicas are ignored, but not respected by a sync",
 			Files: git(storefront), Spec: ignoring(pointers("apps", "Deployment", "/spec/replicas")), Cluster: autoscalerOf("apps/v1", "Deployment", "storefront"),
-			Expect: ignored(onStorefront, "/spec/replicas"), Related: []string{onAutoscaler + "storefront"},
-			Inject: inOrder(autoscaled(onStorefront, "storefront", 7), rolledOut(onStorefront)),
+			Related: []string{onAutoscaler + "storefront"},
+			Inject:  inOrder(autoscaled(onStorefront, "storefront", 7), rolledOut(onStorefront)),
 		},
 		{
 			Name: "ignore-without-respect/scaled-for-the-sale", App: "storefront-sale",
@@ -43,14 +39,12 @@ func ignoreWithoutRespect() []recorder.Scenario {
 			Spec: ignoring(map[string]any{
 				"group": "apps", "kind": "Deployment", "name": "storefront", "jsonPointers": []any{"/spec/replicas"},
 			}),
-			Expect: ignored(onStorefront, "/spec/replicas"),
 			Inject: inOrder(scale("kubectl", onStorefront, 9), rolledOut(onStorefront)),
 		},
 		{
 			Name: "ignore-without-respect/variable-by-jq", App: "storefront-jq",
 			Cause: "somebody changes a variable that a jq rule hides",
 			Files: git(storefront), Spec: ignoring(queries("apps", "Deployment", `.spec.template.spec.containers[] | select(.name == "web").env[] | select(.name == "LOG_LEVEL").value`)),
-			Expect: ignored(onStorefront, firstContainer+"/env/0/value"),
 			Inject: inOrder(patch("kubectl-edit", onStorefront, `[{op: replace, path: `+firstContainer+`/env/0/value, value: debug}]`), rolledOut(onStorefront)),
 		},
 		{
@@ -59,24 +53,20 @@ func ignoreWithoutRespect() []recorder.Scenario {
 			Files: git(settings), Spec: ignoring(map[string]any{
 				"group": "", "kind": "ConfigMap", "managedFieldsManagers": []any{"cache-tuner"},
 			}),
-			Expect: ignored(onSettings, "/data/cache.ttl"),
 			Inject: patch("cache-tuner", onSettings, `{data: {cache.ttl: 45s}}`),
 		},
 	}
 }
 
 func ignoreRulesDead() []recorder.Scenario {
-	dead := func(on string, effect drift.Sync, fields ...string) []recorder.Finding {
-		return label(flagged(on, drift.IgnoreRuleDead, effect, drift.FixFixIgnoreRule).at(fields...))
-	}
 	const checked = "metadata: {annotations: {inventory.example.com/checked: never}, "
 	return []recorder.Scenario{
 		{
 			Name: "ignore-rule-dead/group-forgotten", App: "storefront-nogroup",
 			Cause: "an autoscaler scales a Deployment; the rule that was meant to ignore the replicas lacks the group",
 			Files: git(storefront), Cluster: autoscalerOf("apps/v1", "Deployment", "storefront"), Spec: ignoring(map[string]any{"kind": "Deployment", "jsonPointers": []any{"/spec/replicas"}}),
-			Expect: dead(onStorefront, drift.FightsController, "/spec/replicas"), Related: []string{onAutoscaler + "storefront"},
-			Inject: inOrder(autoscaled(onStorefront, "storefront", 8), rolledOut(onStorefront)),
+			Related: []string{onAutoscaler + "storefront"},
+			Inject:  inOrder(autoscaled(onStorefront, "storefront", 8), rolledOut(onStorefront)),
 		},
 		{
 			Name: "ignore-rule-dead/another-name", App: "settings-misnamed",
@@ -84,15 +74,13 @@ func ignoreRulesDead() []recorder.Scenario {
 			Files: git(settings), Spec: ignoring(map[string]any{
 				"group": "", "kind": "ConfigMap", "name": "setings", "jsonPointers": []any{"/data/region"},
 			}),
-			Expect: dead(onSettings, drift.OverwritesLive, "/data/region"),
 			Inject: patch("kubectl-edit", onSettings, `{data: {region: eu-west-1}}`),
 		},
 		{
 			Name: "ignore-rule-dead/slash-not-escaped", App: "service-checked",
 			Cause: "an inventory controller writes an annotation; the slash in the rule's pointer is not escaped",
 			Files: git(replaced(ingressService, "metadata: {", checked)), SyncPolicy: serverSideApply,
-			Spec:   ignoring(pointers("", "Service", "/metadata/annotations/inventory.example.com/checked")),
-			Expect: dead("v1/Service/edge", drift.FightsController, "/metadata/annotations/inventory.example.com~1checked"),
+			Spec: ignoring(pointers("", "Service", "/metadata/annotations/inventory.example.com/checked")),
 			Inject: rewrite("inventory-controller", "v1/Service/edge", func(service map[string]any) {
 				set(service, "2026-02-01", "metadata", "annotations", "inventory.example.com/checked")
 			}),
@@ -101,31 +89,24 @@ func ignoreRulesDead() []recorder.Scenario {
 			Name: "ignore-rule-dead/container-renamed", App: "ledger-renamed",
 			Cause: "somebody sets another image; the jq rule selects a container by a name that it no longer has",
 			Files: git(ledger), Spec: ignoring(queries("apps", "StatefulSet", `.spec.template.spec.containers[] | select(.name == "ledgerd").image`)),
-			Expect: dead(onLedger, drift.OverwritesLive, firstContainer+"/image"),
 			Inject: inOrder(patch("kubectl-set", onLedger, `[{op: replace, path: `+firstContainer+`/image, value: "registry.example.com/billing/ledger:2026.3-debug"}]`), rolledOut(onLedger)),
 		},
 	}
 }
 
 func respectBlocks() []recorder.Scenario {
-	blocked := func(on string, fields ...string) []recorder.Finding {
-		return label(hidden(on, drift.RespectIgnoreBlocksChange, drift.Noop, drift.FixFixIgnoreRule).at(fields...))
-	}
 	respect := withOptions("RespectIgnoreDifferences=true")
-	const onEdge = "v1/Service/edge"
 	return []recorder.Scenario{
 		{
 			Name: "respect-ignore-blocks-change/whole-list-of-containers", App: "storefront-blocked",
 			Cause: "Git moves to a new image, and a respected rule covers all containers",
 			Files: git(storefront), SyncPolicy: respect, Spec: ignoring(pointers("apps", "Deployment", "/spec/template/spec/containers")),
-			Expect: blocked(onStorefront, firstContainer+"/image"),
 			Inject: inOrder(rolledOut(onStorefront), commit(git(replaced(storefront, "1.14.2", "1.15.0"))), sync(), rolledOut(onStorefront)),
 		},
 		{
 			Name: "respect-ignore-blocks-change/all-data-by-jq", App: "settings-blocked",
 			Cause: "Git changes a value of a ConfigMap whose whole data a respected jq rule covers",
 			Files: git(settings), SyncPolicy: respect, Spec: ignoring(queries("", "ConfigMap", ".data")),
-			Expect: blocked(onSettings, "/data/cache.ttl"),
 			Inject: inOrder(commit(git(replaced(settings, "10m", "2m"))), sync()),
 		},
 		{
@@ -133,30 +114,24 @@ func respectBlocks() []recorder.Scenario {
 			Cause: "Git changes the port of a Service whose whole spec a respected rule covers, and it is not synced yet",
 			Files: git(ingressService, settings), SyncPolicy: withOptions("RespectIgnoreDifferences=true", "ServerSideApply=true"),
 			Spec:   ignoring(pointers("", "Service", "/spec")),
-			Expect: blocked(onEdge, "/spec/ports/0/targetPort"),
 			Inject: commit(git(replaced(ingressService, "8443", "9443"), settings)),
 		},
 	}
 }
 
 func coownerResidue() []recorder.Scenario {
-	residue := func(on string, fields ...string) []recorder.Finding {
-		return label(hidden(on, drift.SSACoownerResidue, drift.Noop, drift.FixMigrateFieldManager).at(fields...))
-	}
 	const region = "  region: eu-central-1\n"
 	return []recorder.Scenario{
 		{
 			Name: "ssa-coowner-residue/helm-installed-it", App: "settings-from-helm",
 			Cause: "helm installed a ConfigMap before Argo CD took it over by server-side apply; Git then drops a key",
 			Files: git(settings), SyncPolicy: serverSideApply, Before: create("helm", settings),
-			Expect: residue(onSettings, "/data/region"),
 			Inject: inOrder(commit(git(replaced(settings, region, ""))), sync()),
 		},
 		{
 			Name: "ssa-coowner-residue/variable-that-helm-set", App: "storefront-from-helm",
 			Cause: "helm installed a Deployment before Argo CD took it over by server-side apply; Git then drops a variable",
 			Files: git(storefront), SyncPolicy: serverSideApply, Before: create("helm", storefront),
-			Expect: residue(onStorefront, firstContainer+"/env/1"),
 			Inject: inOrder(commit(git(replaced(storefront, "        - {name: CHECKOUT_URL, value: \"http://checkout:8080\"}\n", ""))), sync(), rolledOut(onStorefront)),
 		},
 		{
@@ -164,7 +139,6 @@ func coownerResidue() []recorder.Scenario {
 			Cause: "Flux applied a Service before Argo CD took it over; Git then drops a label",
 			Files: git(storefrontService), SyncPolicy: serverSideApply,
 			Before: apply("kustomize-controller", replaced(storefrontService, "labels: {", "labels: {tier: web, ")),
-			Expect: residue(onService, "/metadata/labels/tier"),
 			Inject: inOrder(commit(git(replaced(storefrontService, "labels: {", "labels: {tier: web, "))), sync(), commit(git(storefrontService)), sync()),
 		},
 	}
@@ -197,29 +171,23 @@ spec: {size: 3, image: "registry.example.com/ci/agent:8"}
 `
 
 func schemaErrors() []recorder.Scenario {
-	broken := func(fix drift.FixKind) []recorder.Finding {
-		return label(flagged("", drift.ComparisonErrorSchema, drift.Blocked, fix).at())
-	}
 	return []recorder.Scenario{
 		{
 			Name: "comparison-error-schema/variable-twice", App: "storefront-twice",
 			Cause: "Git sets a variable twice, and the Application uses server-side apply",
 			Files: git(storefront, storefrontService), SyncPolicy: serverSideApply,
-			Expect: broken(drift.FixEnableServerSideDiff),
 			Inject: inOrder(rolledOut(onStorefront), commit(git(replaced(storefront, "        env:\n", "        env:\n        - {name: LOG_LEVEL, value: warn}\n"), storefrontService))),
 		},
 		{
 			Name: "comparison-error-schema/port-twice", App: "ledger-ports",
 			Cause: "Git declares the same container port twice, and the Application uses server-side apply",
 			Files: git(ledger), SyncPolicy: serverSideApply,
-			Expect: broken(drift.FixEnableServerSideDiff),
 			Inject: inOrder(rolledOut(onLedger), commit(git(replaced(ledger, "containerPort: 9000}]", "containerPort: 9000}, {name: metrics, containerPort: 9000}]")))),
 		},
 		{
 			Name: "comparison-error-schema/crd-too-old", App: "ci-agents", Cluster: agents,
 			Cause: "Git sets a field that only a newer CRD than the installed one has, and the Application uses server-side apply",
 			Files: git(agentPool), SyncPolicy: serverSideApply,
-			Expect: broken(drift.FixSyncCRDFirst),
 			Inject: commit(git(replaced(agentPool, "size: 3", "size: 3, spot: true"))),
 		},
 	}
@@ -250,9 +218,6 @@ func fighting(write func(turn int) action, healed func(context.Context, *recorde
 }
 
 func selfhealFights() []recorder.Scenario {
-	fights := func(on string, fix drift.FixKind, fields ...string) []recorder.Finding {
-		return label(flagged(on, drift.SelfhealFight, drift.FightsController, fix).at(fields...))
-	}
 	heal := automated(map[string]any{"selfHeal": true})
 	// back tells whether the value in the cluster is Git's again.
 	back := func(ref, wanted string, steps ...any) func(context.Context, *recorder.Stage) bool {
@@ -266,7 +231,6 @@ func selfhealFights() []recorder.Scenario {
 			Name: "selfheal-fight/image-bot", App: "storefront-fight",
 			Cause: "a bot writes the newest image into the Deployment again and again, and self-heal writes Git's back",
 			Files: git(storefront), SyncPolicy: heal,
-			Expect: fights(onStorefront, drift.FixRemoveSecondWriter, firstContainer+"/image"),
 			Inject: inOrder(fighting(func(turn int) action {
 				return patch("keel", onStorefront, `[{op: replace, path: `+firstContainer+`/image, value: "registry.example.com/shop/storefront:1.15.`+strconv.Itoa(turn)+`"}]`)
 			}, back(onStorefront, "registry.example.com/shop/storefront:1.14.2", "spec", "template", "spec", "containers", 0, "image")), rolledOut(onStorefront)),
@@ -275,7 +239,6 @@ func selfhealFights() []recorder.Scenario {
 			Name: "selfheal-fight/settings-agent", App: "settings-fight",
 			Cause: "an agent that syncs configuration writes a ConfigMap again and again, and self-heal writes Git's back",
 			Files: git(settings), SyncPolicy: with(heal, serverSideApply),
-			Expect: fights(onSettings, drift.FixRemoveSecondWriter, "/data/region"),
 			Inject: fighting(func(turn int) action {
 				return patch("config-agent", onSettings, `{data: {region: "eu-central-`+strconv.Itoa(turn+2)+`"}}`)
 			}, back(onSettings, "eu-central-1", "data", "region")),
@@ -284,7 +247,6 @@ func selfhealFights() []recorder.Scenario {
 			Name: "selfheal-fight/another-pipeline", App: "service-fight",
 			Cause: "a pipeline runs kubectl patch on a Service in a loop, and self-heal writes Git's selector back",
 			Files: git(storefrontService), SyncPolicy: heal,
-			Expect: fights(onService, drift.FixRemoveSecondWriter, "/spec/selector/app.kubernetes.io~1name"),
 			Inject: fighting(func(turn int) action {
 				return patch("kubectl-patch", onService, `{spec: {selector: {app.kubernetes.io/name: "storefront-v`+strconv.Itoa(turn+2)+`"}}}`)
 			}, back(onService, "storefront", "spec", "selector", "app.kubernetes.io/name")),

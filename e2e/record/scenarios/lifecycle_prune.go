@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 const (
@@ -37,22 +36,17 @@ data: {agent.yaml: "scrape: 30s\n"}
 )
 
 func pendingPrunes() []recorder.Scenario {
-	pending := func(on string) recorder.Finding {
-		return flagged(on, drift.PendingPrune, drift.Noop, drift.FixPruneAfterReview).at()
-	}
 	return []recorder.Scenario{
 		{
 			Name: "pending-prune/configmap-still-mounted", App: "node-agent-slim",
 			Cause:  "a ConfigMap is removed from Git while a DaemonSet still mounts it",
 			Files:  git(nodeAgent, agentConfig),
-			Expect: label(pending("v1/ConfigMap/node-agent")),
 			Inject: inOrder(rolledOut(onNodeAgent), commit(git(nodeAgent))),
 		},
 		{
 			Name: "pending-prune/service-and-role-after-a-sync", App: "storefront-slim",
 			Cause: "a Service and a Role are removed from Git and a sync without prune follows",
 			Files: git(settings, storefrontService, tenantReader), SyncPolicy: serverSideApply,
-			Expect: label(pending(onService), pending("rbac.authorization.k8s.io/v1/Role/tenant-reader")),
 			Inject: inOrder(commit(git(settings)), sync()),
 		},
 		{
@@ -61,7 +55,6 @@ func pendingPrunes() []recorder.Scenario {
 			Files: map[string]string{
 				"app/kustomization.yaml": "configMapGenerator: [{name: flags, literals: [beta=off]}]\n",
 			},
-			Expect: label(pending("v1/ConfigMap/flags-b6c67gm757")),
 			Inject: inOrder(commit(map[string]string{
 				"app/kustomization.yaml": "configMapGenerator: [{name: flags, literals: [beta=on]}]\n",
 			}), sync()),
@@ -70,7 +63,6 @@ func pendingPrunes() []recorder.Scenario {
 			Name: "pending-prune/ingress-class-of-another-team", App: "ingress-classes",
 			Cause: "an IngressClass is removed from Git, and auto-sync does not prune",
 			Files: git(settings, ingressClass), SyncPolicy: automated(map[string]any{"selfHeal": true}),
-			Expect: label(pending("networking.k8s.io/v1/IngressClass/internal-legacy")),
 			Inject: commit(git(settings)),
 		},
 	}
@@ -82,12 +74,7 @@ func bound(ref string) action {
 }
 
 func pruneProtected() []recorder.Scenario {
-	protected := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.PruneProtected, drift.Noop, drift.FixMarkIgnoreExtraneous).at())
-	}
 	// Argo CD asks for the confirmation before it looks whether the sync prunes at all.
-	confirmed := label(flagged("rbac.authorization.k8s.io/v1/Role/tenant-reader",
-		drift.PruneProtected, drift.Waits, drift.FixPruneAfterReview).at())
 	option := func(manifest, value string) string {
 		return replaced(manifest, "metadata: {", "metadata: {annotations: {argocd.argoproj.io/sync-options: "+value+"}, ")
 	}
@@ -97,7 +84,6 @@ func pruneProtected() []recorder.Scenario {
 			Name: "prune-protected/claim-with-prune-false", App: "photos",
 			Cause:  "a claim that must never be pruned is removed from Git",
 			Files:  git(settings, option(photos, "Prune=false")),
-			Expect: protected("v1/PersistentVolumeClaim/photos"),
 			Inject: inOrder(bound("v1/PersistentVolumeClaim/photos"), commit(git(settings))),
 		},
 		{
@@ -105,21 +91,18 @@ func pruneProtected() []recorder.Scenario {
 			Cause:      "a Service that must never be pruned is removed from Git, and auto-sync prunes all but it",
 			Files:      git(settings, option(ingressService, "\"ServerSideApply=true,Prune=false\""), agentConfig),
 			SyncPolicy: automated(map[string]any{"prune": true, "selfHeal": true}),
-			Expect:     protected("v1/Service/edge"),
 			Inject:     inOrder(commit(git(settings)), refresh(), collected("v1/ConfigMap/node-agent"), awaitEnd()),
 		},
 		{
 			Name: "prune-protected/confirmation-awaited", App: "tenant-roles",
 			Cause:  "a Role whose pruning has to be confirmed is removed from Git",
 			Files:  git(settings, option(tenantReader, "Prune=confirm")),
-			Expect: confirmed,
 			Inject: commit(git(settings)),
 		},
 		{
 			Name: "prune-protected/sync-waits-for-the-confirmation", App: "tenant-roles-synced",
 			Cause: "a Role whose pruning has to be confirmed is removed from Git, and a sync has been waiting for that since yesterday",
 			Files: git(settings, option(tenantReader, "Prune=confirm")), SyncPolicy: serverSideApply,
-			Expect: confirmed,
 			Inject: inOrder(commit(git(settings)), startSync("Waiting for pruning confirmation of "), hoursLater(20)),
 		},
 	}
@@ -198,16 +181,12 @@ func waitingFor(job string) string {
 }
 
 func hookLeftovers() []recorder.Scenario {
-	leftover := func(on string) recorder.Finding {
-		return flagged(on, drift.HookLeftover, drift.Noop, drift.FixHookDeletePolicy).at()
-	}
 	const keep = "argocd.argoproj.io/hook-delete-policy: BeforeHookCreation"
 	return []recorder.Scenario{
 		{
 			Name: "hook-leftover/finished-migration", App: "orders-migrated",
-			Cause:  "a PreSync Job has finished, and nothing deletes it before the next sync",
-			Files:  git(settings),
-			Expect: label(leftover("batch/v1/Job/migrate")),
+			Cause: "a PreSync Job has finished, and nothing deletes it before the next sync",
+			Files: git(settings),
 			Inject: inOrder(commit(git(settings, hookJob("migrate", "PreSync"))),
 				startSync(waitingFor("migrate")), ended("batch/v1/Job/migrate"), awaitEnd()),
 		},
@@ -215,7 +194,6 @@ func hookLeftovers() []recorder.Scenario {
 			Name: "hook-leftover/hook-taken-out-of-git", App: "search-indexed",
 			Cause: "a finished PostSync Job stays when its manifest is removed from Git",
 			Files: git(settings, storefrontService), SyncPolicy: serverSideApply,
-			Expect: label(leftover("batch/v1/Job/reindex")),
 			Inject: inOrder(commit(git(settings, storefrontService, hookJob("reindex", "PostSync", keep))),
 				startSync(waitingFor("reindex")), ended("batch/v1/Job/reindex"), awaitEnd(), commit(git(settings, storefrontService))),
 		},
@@ -225,7 +203,6 @@ func hookLeftovers() []recorder.Scenario {
 			Files: map[string]string{
 				"app/Chart.yaml": chartFile, "app/templates/settings.yaml": settings, "app/values.yaml": "{}\n",
 			},
-			Expect: label(leftover("batch/v1/Job/seed")),
 			Inject: inOrder(commit(map[string]string{
 				"app/templates/seed.yaml": jobOf("name: seed", ", annotations: {helm.sh/hook: \"post-install,post-upgrade\"}", ""),
 			}), startSync(waitingFor("seed")), ended("batch/v1/Job/seed"), awaitEnd()),
@@ -259,31 +236,25 @@ spec:
 `
 
 func ttlDeleted() []recorder.Scenario {
-	gone := func(ref string) recorder.Finding {
-		return flagged(ref, drift.TTLDeleted, drift.OverwritesLive, drift.FixConvertToHook).at()
-	}
 	const ttl = "\n  ttlSecondsAfterFinished: "
 	return []recorder.Scenario{
 		{
 			Name: "ttl-deleted/schema-job", App: "orders-schema",
 			Cause:  "a plain Job has finished, and the TTL controller deletes it",
 			Files:  git(settings, jobOf("name: schema", "", ttl+"300")),
-			Expect: label(gone("batch/v1/Job/schema")),
 			Inject: inOrder(ended("batch/v1/Job/schema"), refresh(), vanished("batch/v1/Job/schema")),
 		},
 		{
 			Name: "ttl-deleted/failed-job-too", App: "orders-import",
 			Cause: "of two plain Jobs one succeeds and one fails, and the TTL controller deletes both",
 			Files: git(jobOf("name: import", "", ttl+"0"), jobOf("name: verify", ", labels: {step: two}", ttl+"60"), settings), SyncPolicy: serverSideApply,
-			Expect: label(gone("batch/v1/Job/import"), gone("batch/v1/Job/verify")),
 			Inject: inOrder(ended("batch/v1/Job/import"), failing("batch/v1/Job/verify", "BackoffLimitExceeded", "Job has reached the specified backoff limit"),
 				refresh(), vanished("batch/v1/Job/import"), vanished("batch/v1/Job/verify")),
 		},
 		{
 			Name: "ttl-deleted/workflow", App: "model-training", Cluster: workflows,
-			Cause:  "a Workflow has finished, and its controller deletes it after its ttlStrategy",
-			Files:  git(settings, training),
-			Expect: label(gone("argoproj.io/v1alpha1/Workflow/train")),
+			Cause: "a Workflow has finished, and its controller deletes it after its ttlStrategy",
+			Files: git(settings, training),
 			Inject: inOrder(rewrite("workflow-controller", "argoproj.io/v1alpha1/Workflow/train", func(workflow map[string]any) {
 				set(workflow, map[string]any{"phase": "Succeeded", "finishedAt": "2026-01-05T08:05:00Z"}, "status")
 			}), refresh(), remove("argoproj.io/v1alpha1/Workflow/train")),

@@ -4,11 +4,9 @@ import (
 	"context"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 func generationErrors() []recorder.Scenario {
-	broken := label(flagged("", drift.ManifestGenerationError, drift.Blocked, drift.FixFixManifestGeneration).at())
 	chart := map[string]string{
 		"app/Chart.yaml": chartFile, "app/values.yaml": "cache: {ttl: 10m}\n",
 		"app/templates/settings.yaml": replaced(settings, "10m", "{{ .Values.cache.ttl }}"),
@@ -16,8 +14,8 @@ func generationErrors() []recorder.Scenario {
 	return []recorder.Scenario{
 		{
 			Name: "manifest-generation-error/value-gone", App: "orders-chart",
-			Cause: "a value that a template needs is taken out of the chart's values",
-			Files: chart, Expect: broken,
+			Cause:  "a value that a template needs is taken out of the chart's values",
+			Files:  chart,
 			Inject: inOrder(commit(map[string]string{"app/values.yaml": "{}\n"}), condition("ComparisonError")),
 		},
 		{
@@ -27,7 +25,7 @@ func generationErrors() []recorder.Scenario {
 				"base/kustomization.yaml": "resources: [settings.yaml]\n", "base/settings.yaml": settings,
 				"app/kustomization.yaml": "resources: [../base]\n",
 			},
-			Expect: broken, SyncPolicy: serverSideApply,
+			SyncPolicy: serverSideApply,
 			Inject: inOrder(commit(map[string]string{
 				"base/kustomization.yaml": recorder.Removed, "base/settings.yaml": recorder.Removed,
 				"bases/shop/kustomization.yaml": "resources: [settings.yaml]\n", "bases/shop/settings.yaml": settings,
@@ -36,7 +34,7 @@ func generationErrors() []recorder.Scenario {
 		{
 			Name: "manifest-generation-error/folder-renamed", App: "reports",
 			Cause: "the folder that the Application renders is renamed in Git",
-			Files: git(settings, storefrontService), Expect: broken,
+			Files: git(settings, storefrontService),
 			Inject: inOrder(commit(map[string]string{
 				"app/manifests.yaml": recorder.Removed, "apps/reports/manifests.yaml": stream(settings, storefrontService),
 			}), condition("ComparisonError")),
@@ -44,7 +42,7 @@ func generationErrors() []recorder.Scenario {
 		{
 			Name: "manifest-generation-error/broken-indentation", App: "identity",
 			Cause: "a commit breaks the indentation of a manifest",
-			Files: git(settings), Expect: broken, Annotations: serverSideDiff,
+			Files: git(settings), Annotations: serverSideDiff,
 			Inject: inOrder(commit(git(replaced(settings, "  region:", "   region:"))), condition("ComparisonError")),
 		},
 	}
@@ -67,15 +65,11 @@ func inProject(name string) map[string]any { return map[string]any{"project": na
 func projectRef(name string) string { return "argoproj.io/v1alpha1/AppProject/argocd/" + name }
 
 func projectsNotPermitted() []recorder.Scenario {
-	refused := func(on string) recorder.Finding {
-		return flagged(on, drift.ProjectNotPermitted, drift.Blocked, drift.FixAllowKindInProject).at()
-	}
 	return []recorder.Scenario{
 		{
 			Name: "project-not-permitted/cluster-role", App: "watcher",
 			Cause: "a commit brings a ClusterRole, and the project allows no cluster-scoped kinds",
 			Files: git(settings), Spec: inProject("watcher-team"), Cluster: projectOf("watcher-team", ""),
-			Expect: label(refused("rbac.authorization.k8s.io/v1/ClusterRole/watcher-reader")),
 			Inject: inOrder(commit(git(settings, replaced(nodeReader, "node-metrics-reader", "watcher-reader"))), sync()),
 		},
 		{
@@ -83,28 +77,24 @@ func projectsNotPermitted() []recorder.Scenario {
 			Cause: "a commit brings a ResourceQuota, which the project forbids in namespaces", SyncPolicy: serverSideApply,
 			Files: git(settings), Spec: inProject("quota-team"),
 			Cluster: projectOf("quota-team", "  namespaceResourceBlacklist: [{group: \"\", kind: ResourceQuota}]\n"),
-			Expect:  label(refused("v1/ResourceQuota/own")),
 			Inject:  inOrder(commit(git(settings, "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: own}\nspec: {hard: {pods: \"40\"}}\n")), sync()),
 		},
 		{
 			Name: "project-not-permitted/destination-narrowed", App: "promo",
 			Cause: "the project is narrowed to the staging namespaces, and the Application goes elsewhere",
 			Files: git(settings), Spec: inProject("promo-team"), Cluster: projectOf("promo-team", ""),
-			Expect: label(refused("")),
 			Inject: inOrder(patch("kubectl-edit", projectRef("promo-team"), `{spec: {destinations: [{server: "*", namespace: "staging-*"}]}}`), refresh(), waitSeconds(1)),
 		},
 		{
 			Name: "project-not-permitted/repository", App: "cart",
 			Cause: "the project comes to allow repositories of another team only",
 			Files: git(settings, storefrontService), Spec: inProject("cart-team"), Cluster: projectOf("cart-team", ""),
-			Expect: label(refused("")),
 			Inject: inOrder(patch("kubectl-edit", projectRef("cart-team"), `{spec: {sourceRepos: ["https://git.example.com/checkout/*"]}}`), refresh(), waitSeconds(1)),
 		},
 		{
 			Name: "project-not-permitted/other-namespace", App: "leader",
 			Cause: "a commit brings a Role for a namespace that is no destination of the project",
 			Files: git(settings), Spec: inProject("leader-team"), Cluster: projectOf("leader-team", ""),
-			Expect: label(refused("rbac.authorization.k8s.io/v1/Role/kube-system/leader-reader")),
 			Inject: inOrder(patch("kubectl-edit", projectRef("leader-team"), `{spec: {destinations: [{server: "*", namespace: leader}]}}`),
 				commit(git(settings, "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: leader-reader, namespace: kube-system}\nrules: [{apiGroups: [\"\"], resources: [configmaps], verbs: [get]}]\n")), sync()),
 		},
@@ -112,7 +102,6 @@ func projectsNotPermitted() []recorder.Scenario {
 }
 
 func syncWindows() []recorder.Scenario {
-	closed := flagged("", drift.SyncWindowBlocked, drift.Blocked, drift.FixWaitOrManualSync).at()
 	const (
 		deny  = `{kind: deny, schedule: "* * * * *", duration: 24h, applications: ["*"]}`
 		allow = `{kind: allow, schedule: "0 4 29 2 *", duration: 1h, applications: ["*"]}`
@@ -126,7 +115,6 @@ func syncWindows() []recorder.Scenario {
 			Cause: "a deny window of the project is open, and auto-sync does not take a new commit",
 			Files: git(settings, storefrontService), SyncPolicy: automated(map[string]any{"selfHeal": true}),
 			Spec: inProject("freeze"), Cluster: projectOf("freeze", ""),
-			Expect: label(ahead(onSettings, "/data/cache.ttl"), closed),
 			Inject: inOrder(window("freeze", deny), commit(git(replaced(settings, "10m", "1h"), storefrontService)), refresh(), waitSeconds(2)),
 		},
 		{
@@ -134,14 +122,12 @@ func syncWindows() []recorder.Scenario {
 			Cause: "the project allows syncs at another time only, and a commit comes now",
 			Files: git(storefrontService, settings), SyncPolicy: with(serverSideApply, automated(map[string]any{"prune": true})),
 			Spec: inProject("leap-day"), Cluster: projectOf("leap-day", ""),
-			Expect: label(ahead(onService, "/spec/ports/0/targetPort"), closed),
 			Inject: inOrder(window("leap-day", allow), commit(git(replaced(storefrontService, "targetPort: http", "targetPort: 8081"), settings)), refresh(), waitSeconds(2)),
 		},
 		{
 			Name: "sync-window-blocked/caught-while-running", App: "settlement",
 			Cause: "a deny window opens while a sync runs, and the next step of the sync waits for it to close",
 			Files: git(settings), Spec: inProject("settling"), Cluster: projectOf("settling", ""),
-			Expect: label(ahead(onSettings, "/data/region"), closed),
 			Inject: inOrder(commit(git(replaced(settings, "eu-central-1", "eu-west-2"), hookJob("migrate", "PreSync"))),
 				startSync(waitingFor("migrate")), window("settling", deny), waitSeconds(1), ended("batch/v1/Job/migrate"),
 				awaitMessage("Sync operation blocked by sync window")),
@@ -182,13 +168,11 @@ func webhookBack(name string) action {
 }
 
 func gaveUp() []recorder.Scenario {
-	stopped := flagged("", drift.AutosyncGaveUp, drift.Safe, drift.FixSync).at()
 	return []recorder.Scenario{
 		{
 			Name: "autosync-gave-up/policy-engine-was-away", App: "inventory",
 			Cause: "the policy engine's webhook was away while auto-sync tried a commit; it is gone since, and auto-sync does not try the commit again",
 			Files: git(settings), SyncPolicy: noRetry(map[string]any{}),
-			Expect: label(ahead(onSettings, "/data/cache.ttl"), stopped),
 			Inject: inOrder(webhookAway("policy-engine", "configmaps"), commit(git(replaced(settings, "10m", "25m"))),
 				condition("SyncError"), webhookBack("policy-engine"), refresh()),
 		},
@@ -197,7 +181,7 @@ func gaveUp() []recorder.Scenario {
 			Cause: "the quota had no room while auto-sync tried; it was raised since, and auto-sync does not try again",
 			Files: git(settings), SyncPolicy: with(serverSideApply, noRetry(map[string]any{"prune": true})),
 			Cluster: "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: claims}\nspec: {hard: {persistentvolumeclaims: \"0\"}}\n",
-			Expect:  label(ahead("v1/PersistentVolumeClaim/photos"), stopped), Related: []string{"v1/ResourceQuota/claims"},
+			Related: []string{"v1/ResourceQuota/claims"},
 			Inject: inOrder(status(kcm, "v1/ResourceQuota/claims", `{hard: {persistentvolumeclaims: "0"}, used: {persistentvolumeclaims: "0"}}`), waitSeconds(1),
 				commit(git(settings, replaced(claim, "%s", ""))), condition("SyncError"),
 				patch("kubectl-edit", "v1/ResourceQuota/claims", `{spec: {hard: {persistentvolumeclaims: "5"}}}`),
@@ -207,7 +191,6 @@ func gaveUp() []recorder.Scenario {
 			Name: "autosync-gave-up/crd-came-later", App: "dashboards",
 			Cause: "the CRD was not there when auto-sync tried; it was installed since, and auto-sync does not try again",
 			Files: git(settings), SyncPolicy: noRetry(map[string]any{"selfHeal": false}),
-			Expect: label(ahead("boards.example.com/v1/Board/golden-signals"), stopped),
 			Inject: inOrder(commit(git(settings, "apiVersion: boards.example.com/v1\nkind: Board\nmetadata: {name: golden-signals}\nspec: {rows: 3}\n")),
 				condition("SyncError"), apply("helm", boards), waitSeconds(3), refresh()),
 		},
@@ -217,8 +200,6 @@ func gaveUp() []recorder.Scenario {
 			Files: git(settings), SyncPolicy: with(automated(map[string]any{}), map[string]any{
 				"retry": map[string]any{"limit": int64(5), "backoff": map[string]any{"duration": "10m"}},
 			}),
-			Expect: label(ahead(onSettings, "/data/region"),
-				flagged("", drift.AutosyncGaveUp, drift.Waits, drift.FixTerminateAndResync).at()),
 			Inject: inOrder(policy("%name", "known-regions", "%group", "\"\"", "%resources", "configmaps",
 				"%expression", `!has(object.data.region) || object.data.region.startsWith("eu-")`, "%message", "the region is not one of ours"),
 				commit(git(replaced(settings, "eu-central-1", "us-east-1"))), refresh(), awaitMessage("one or more objects failed to apply"),
@@ -245,7 +226,6 @@ spec:
 `
 
 func emptyGuards() []recorder.Scenario {
-	guard := label(flagged("", drift.AutosyncEmptyGuard, drift.Destructive, drift.FixFixManifestGeneration).at())
 	prune := automated(map[string]any{"prune": true})
 	const raised = "SyncError"
 	return []recorder.Scenario{
@@ -256,13 +236,13 @@ func emptyGuards() []recorder.Scenario {
 				"app/Chart.yaml": chartFile, "app/values.yaml": "enabled: true\n",
 				"app/templates/settings.yaml": "{{- if .Values.enabled }}\n" + settings + "{{- end }}\n",
 			},
-			SyncPolicy: prune, Expect: guard,
-			Inject: inOrder(commit(map[string]string{"app/values.yaml": "enabled: false\n"}), condition(raised)),
+			SyncPolicy: prune,
+			Inject:     inOrder(commit(map[string]string{"app/values.yaml": "enabled: false\n"}), condition(raised)),
 		},
 		{
 			Name: "autosync-empty-guard/manifests-moved", App: "flags",
 			Cause: "the manifests are moved to another folder, and auto-sync with prune refuses to delete all",
-			Files: git(settings, storefrontService), SyncPolicy: with(prune, serverSideApply), Expect: guard,
+			Files: git(settings, storefrontService), SyncPolicy: with(prune, serverSideApply),
 			Inject: inOrder(commit(map[string]string{
 				"app/manifests.yaml": recorder.Removed, "app/README.md": "Moved to apps/flags.\n", "apps/flags/manifests.yaml": settings,
 			}), condition(raised)),
@@ -271,8 +251,8 @@ func emptyGuards() []recorder.Scenario {
 			Name: "autosync-empty-guard/kustomize-without-resources", App: "themes",
 			Cause:      "a merge empties the list of resources of a kustomization, and auto-sync with prune refuses to delete all",
 			Files:      map[string]string{"app/kustomization.yaml": "resources: [settings.yaml]\n", "app/settings.yaml": settings},
-			SyncPolicy: automated(map[string]any{"prune": true, "selfHeal": true}), Expect: guard,
-			Inject: inOrder(commit(map[string]string{"app/kustomization.yaml": "namePrefix: shop-\nresources: []\n"}), condition(raised)),
+			SyncPolicy: automated(map[string]any{"prune": true, "selfHeal": true}),
+			Inject:     inOrder(commit(map[string]string{"app/kustomization.yaml": "namePrefix: shop-\nresources: []\n"}), condition(raised)),
 		},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // controllerHangs stops the application controller for as long as a snapshot takes.
@@ -29,24 +28,23 @@ func controllerHangs() action {
 func longAgo(hours int) action { return moved(hours, "now") }
 
 func controllersStale() []recorder.Scenario {
-	stale := label(flagged("", drift.ControllerStale, drift.Blocked, drift.FixFixArgocdController).at())
 	return []recorder.Scenario{
 		{
 			Name: "controller-stale/refresh-not-taken-up", App: "search",
 			Cause: "the application controller hangs, and a refresh that was asked for has been pending for two days",
-			Files: git(settings, storefrontService), Expect: stale, NoRefresh: true,
+			Files: git(settings, storefrontService), NoRefresh: true,
 			Inject: inOrder(controllerHangs(), applicationEdited(`{metadata: {annotations: {argocd.argoproj.io/refresh: normal}}}`), longAgo(48)),
 		},
 		{
 			Name: "controller-stale/operation-not-taken-up", App: "geo", SyncPolicy: serverSideApply,
 			Cause: "the application controller hangs, and a sync that was asked for eleven hours ago has not begun",
-			Files: git(settings), Expect: stale, NoRefresh: true,
+			Files: git(settings), NoRefresh: true,
 			Inject: inOrder(controllerHangs(), func(ctx context.Context, s *recorder.Stage) error { return s.StartSync(ctx, nil) }, longAgo(11)),
 		},
 		{
 			Name: "controller-stale/cluster-away", App: "loyalty", NoSync: true,
 			Cause: "the controller cannot reach the API server of the destination, so that it has no live state",
-			Files: git(settings), Expect: stale,
+			Files: git(settings),
 			Cluster: `apiVersion: v1
 kind: Secret
 metadata: {name: cluster-edge-7, namespace: argocd, labels: {argocd.argoproj.io/secret-type: cluster}}

@@ -4,12 +4,6 @@ import (
 	"context"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
-)
-
-const (
-	instanceLabel = "/metadata/labels/app.kubernetes.io~1instance"
-	annotations   = "/metadata/annotations"
 )
 
 // tracked are settings of argocd-cm with another tracking method.
@@ -18,29 +12,23 @@ func tracked(method string) map[string]string {
 }
 
 func trackingMissing() []recorder.Scenario {
-	adopted := func(on string, fields ...string) recorder.Finding {
-		return flagged(on, drift.TrackingMissing, drift.Safe, drift.FixSyncToAdopt).at(fields...)
-	}
 	return []recorder.Scenario{
 		{
 			Name: "tracking-missing/applied-before-argocd-came", App: "settings-adopted",
 			Cause:  "a ConfigMap was applied with kubectl before the Application was made, and is as Git says",
 			Files:  git(settings),
 			Before: kubectlApply(settings), NoSync: true,
-			Expect: label(adopted(onSettings, trackingField)),
 		},
 		{
 			Name: "tracking-missing/made-by-terraform", App: "storefront-migrated",
 			Cause: "a Deployment and a Service were made by Terraform, which does not manage them any more, and nothing was synced yet",
 			Files: git(storefront, storefrontService), SyncPolicy: serverSideApply,
 			Before: inOrder(apply("Terraform", stream(storefront, storefrontService)), rolledOut(onStorefront)), NoSync: true,
-			Expect: label(adopted(onService, annotations), adopted(onStorefront, annotations)),
 		},
 		{
 			Name: "tracking-missing/annotation-taken-off", App: "service-untracked",
 			Cause:  "somebody takes the tracking annotation off a Service with kubectl annotate",
 			Files:  git(storefrontService, settings),
-			Expect: label(adopted(onService, trackingField)),
 			Inject: patch("kubectl-annotate", onService, `{metadata: {annotations: {argocd.argoproj.io/tracking-id: null}}}`),
 		},
 		{
@@ -48,7 +36,6 @@ func trackingMissing() []recorder.Scenario {
 			Cause: "a bootstrap script created a Certificate with kubectl create before the Application was made",
 			Files: git(certificate), CRDs: []string{crdCertificate}, Annotations: serverSideDiff,
 			Before: create("kubectl-create", certificate), NoSync: true,
-			Expect: label(adopted(onCertificate, annotations)),
 		},
 	}
 }
@@ -86,9 +73,6 @@ rules:
 `
 
 func sharedResources() []recorder.Scenario {
-	shared := func(on string, fields ...string) recorder.Finding {
-		return flagged(on, drift.SharedResource, drift.OverwritesLive, drift.FixSingleOwner).at(fields...)
-	}
 	const serverSide = "  syncPolicy: {syncOptions: [ServerSideApply=true]}\n"
 	application := func(name string) []string { return []string{"argoproj.io/v1alpha1/Application/argocd/" + name} }
 	return []recorder.Scenario{
@@ -96,44 +80,36 @@ func sharedResources() []recorder.Scenario {
 			Name: "shared-resource/same-configmap-twice", App: "checkout-settings",
 			Cause:  "a second Application renders the same ConfigMap and was synced last",
 			Files:  rivals(settings, stream(settings, storefrontService)),
-			Expect: label(shared(onSettings, trackingField)),
 			Inject: rival("catalog-settings", ""), Related: application("catalog-settings"),
 		},
 		{
 			Name: "shared-resource/other-values", App: "settings-europe",
 			Cause: "a second Application renders the ConfigMap with other values and was synced last",
 			Files: rivals(settings, replaced(settings, "eu-central-1", "ap-south-1", "10m", "5m")), SyncPolicy: serverSideApply,
-			Expect: label(shared(onSettings, "/data/cache.ttl", "/data/region", trackingField)),
 			Inject: rival("settings-asia", serverSide), Related: application("settings-asia"),
 		},
 		{
 			Name: "shared-resource/clusterrole-of-two-releases", App: "metrics-blue",
 			Cause: "two Applications render a ClusterRole of the same name, and the other one was synced last",
 			Files: rivals(nodeReader, replaced(nodeReader, "[get, list, watch]", "[get, list]")), Annotations: serverSideDiff,
-			Expect: label(shared("rbac.authorization.k8s.io/v1/ClusterRole/node-metrics-reader", trackingField, "/rules/0/verbs/2")),
 			Inject: rival("metrics-green", ""), Related: application("metrics-green"),
 		},
 		{
 			Name: "shared-resource/service-taken-by-the-new-team", App: "storefront-old-team",
 			Cause:  "the new team's Application took the Service over with another port; the Deployment stayed",
 			Files:  rivals(stream(storefront, storefrontService), replaced(storefrontService, "targetPort: http", "targetPort: 9090")),
-			Expect: label(shared(onService, trackingField, "/spec/ports/0/targetPort")),
 			Inject: inOrder(rolledOut(onStorefront), rival("storefront-new-team", "")), Related: application("storefront-new-team"),
 		},
 	}
 }
 
 func labelsCopied() []recorder.Scenario {
-	copied := func(on string, effect drift.Sync) recorder.Finding {
-		return flagged(on, drift.TrackingLabelCopied, effect, drift.FixChangeTrackingMethod).at()
-	}
 	const elsewhere = "apiVersion: v1\nkind: Namespace\nmetadata: {name: $NAMESPACE-copies}\n"
 	return []recorder.Scenario{
 		{
 			Name: "tracking-label-copied/reflected-configmap", App: "settings-reflected", Settings: tracked("label"),
 			Cause: "a reflector copies a ConfigMap with all its labels into another namespace",
 			Files: git(settings), Cluster: elsewhere,
-			Expect: label(copied("v1/ConfigMap/settings-reflected-copies/settings", drift.Noop)),
 			Inject: create("reflector", `
 apiVersion: v1
 kind: ConfigMap
@@ -149,7 +125,6 @@ data: {cache.ttl: 10m, region: eu-central-1}
 			Name: "tracking-label-copied/services-of-an-operator", App: "events-store", Settings: tracked("label"),
 			Cause: "an operator makes Services and copies the labels of what it makes them for, and automated prune is on",
 			Files: git(ledger), SyncPolicy: automated(map[string]any{"prune": true}),
-			Expect: label(copied("v1/Service/ledger-0-0", drift.Destructive), copied("v1/Service/ledger-0-1", drift.Destructive)),
 			Inject: inOrder(rolledOut(onLedger), create("clickhouse-operator", `
 apiVersion: v1
 kind: Service
@@ -167,7 +142,6 @@ spec: {clusterIP: None, selector: {app: ledger, replica: "1"}, ports: [{name: gr
 			Cause:   "an operator copies a Secret with its labels into a tenant's namespace",
 			Files:   git("apiVersion: v1\nkind: Secret\nmetadata: {name: registry}\nstringData: {username: reader, password: not-a-password}\n"),
 			Cluster: elsewhere,
-			Expect:  label(copied("v1/Secret/registry-secret-copies/registry", drift.Noop)),
 			Inject: create("clustersecret", `
 apiVersion: v1
 kind: Secret
@@ -182,9 +156,6 @@ stringData: {username: reader, password: not-a-password}
 }
 
 func instanceLabels() []recorder.Scenario {
-	conflict := func(on string, effect drift.Sync) []recorder.Finding {
-		return label(flagged(on, drift.InstanceLabelConflict, effect, drift.FixChangeTrackingMethod).at(instanceLabel))
-	}
 	relabel := func(manager, on, name string) action {
 		return rewrite(manager, on, func(object map[string]any) {
 			set(object, name, "metadata", "labels", "app.kubernetes.io/instance")
@@ -195,21 +166,18 @@ func instanceLabels() []recorder.Scenario {
 			Name: "instance-label-conflict/operator-labels-its-service", App: "payments-cache", Settings: tracked("label"),
 			Cause:  "an operator writes its own instance label on a Service that Argo CD tracks by this label",
 			Files:  git(storefrontService, settings),
-			Expect: conflict(onService, drift.FightsController),
 			Inject: relabel("redis-operator", onService, "redisfailover"),
 		},
 		{
 			Name: "instance-label-conflict/helm-release-name", App: "ledger-production", Settings: tracked("label"),
 			Cause:  "a helm upgrade by hand writes the release's name, which is not that of the Application, into the instance label",
 			Files:  git(ledger),
-			Expect: conflict(onLedger, drift.Safe),
 			Inject: inOrder(rolledOut(onLedger), patch("helm", onLedger, `{metadata: {labels: {app.kubernetes.io/instance: ledger}}}`)),
 		},
 		{
 			Name: "instance-label-conflict/both-methods", App: "agent-settings", Settings: tracked("annotation+label"),
 			Cause: "with both tracking methods on, an addon manager writes another instance label on a ConfigMap",
 			Files: git(settings), SyncPolicy: serverSideApply,
-			Expect: conflict(onSettings, drift.FightsController),
 			Inject: relabel("addon-manager", onSettings, "platform-addons"),
 		},
 	}

@@ -2,19 +2,14 @@ package scenarios
 
 import (
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 func repeatedResources() []recorder.Scenario {
-	repeated := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.RepeatedResource, drift.Noop, drift.FixRemoveDuplicateInGit).at())
-	}
 	return []recorder.Scenario{
 		{
 			Name: "repeated-resource/two-files", App: "settings-twice",
-			Cause:  "two files of the folder hold the same ConfigMap with different values",
-			Files:  map[string]string{"app/a.yaml": settings, "app/b.yaml": replaced(settings, "10m", "15m")},
-			Expect: repeated(onSettings),
+			Cause: "two files of the folder hold the same ConfigMap with different values",
+			Files: map[string]string{"app/a.yaml": settings, "app/b.yaml": replaced(settings, "10m", "15m")},
 		},
 		{
 			Name: "repeated-resource/loop-in-a-chart", App: "reader-loop",
@@ -24,13 +19,11 @@ func repeatedResources() []recorder.Scenario {
 				"app/templates/account.yaml": "{{- range .Values.tenants }}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: tenant-reader}\nautomountServiceAccountToken: false\n{{- end }}\n",
 			},
 			SyncPolicy: serverSideApply,
-			Expect:     repeated("v1/ServiceAccount/tenant-reader"),
 		},
 		{
 			Name: "repeated-resource/committed-later", App: "service-twice",
 			Cause:  "a second copy of the Service is committed in another file",
 			Files:  git(storefrontService, settings),
-			Expect: repeated(onService),
 			Inject: commit(map[string]string{"app/service.yaml": storefrontService}),
 		},
 	}
@@ -38,9 +31,6 @@ func repeatedResources() []recorder.Scenario {
 
 func excludedResources() []recorder.Scenario {
 	exclusions := func(text string) map[string]string { return map[string]string{"resource.exclusions": text} }
-	excluded := func(on string) []recorder.Finding {
-		return label(flagged(on, drift.ExcludedResource, drift.Noop, drift.FixUnexcludeOrRemove).at())
-	}
 	network := exclusions("- apiGroups: ['', discovery.k8s.io]\n  kinds: [Endpoints, EndpointSlice]\n  clusters: ['*']\n")
 	return []recorder.Scenario{
 		{
@@ -53,20 +43,17 @@ addressType: IPv4
 endpoints: [{addresses: [192.0.2.7]}]
 ports: [{name: https, port: 443, protocol: TCP}]
 `),
-			Expect: excluded("discovery.k8s.io/v1/EndpointSlice/partner-gateway/partner"),
 		},
 		{
 			Name: "excluded-resource/endpoints-of-a-database", App: "legacy-database", Settings: network,
-			Cause:  "Git holds the Endpoints of a database outside the cluster, and the kind was excluded",
-			Files:  git(ingressService, "apiVersion: v1\nkind: Endpoints\nmetadata: {name: edge}\nsubsets: [{addresses: [{ip: 192.0.2.9}], ports: [{name: https, port: 5432}]}]\n"),
-			Expect: excluded("v1/Endpoints/legacy-database/edge"),
+			Cause: "Git holds the Endpoints of a database outside the cluster, and the kind was excluded",
+			Files: git(ingressService, "apiVersion: v1\nkind: Endpoints\nmetadata: {name: edge}\nsubsets: [{addresses: [{ip: 192.0.2.9}], ports: [{name: https, port: 5432}]}]\n"),
 		},
 		{
 			Name: "excluded-resource/kind-of-the-platform-team", App: "batch-priority",
 			Settings: exclusions("- apiGroups: [scheduling.k8s.io]\n  kinds: [PriorityClass]\n"),
 			Cause:    "an Application renders a PriorityClass, which the platform team has excluded",
 			Files:    git(settings, "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: batch-high}\nvalue: 100000\n"),
-			Expect:   excluded("scheduling.k8s.io/v1/PriorityClass/batch-high"),
 		},
 	}
 }
@@ -78,14 +65,12 @@ func managedNamespaces() []recorder.Scenario {
 			"managedNamespaceMetadata": map[string]any{"labels": labels},
 		}
 	}
-	changed := label(flagged("", drift.ManagedNamespaceMetadata, drift.Safe, drift.FixSync).at())
 	return []recorder.Scenario{
 		{
 			Name: "managed-namespace-metadata/labels-added", App: "games-labelled",
 			Cause:      "pod security labels are added to managedNamespaceMetadata and not synced yet",
 			Files:      git(settings),
 			SyncPolicy: labels(map[string]any{"team": "games"}),
-			Expect:     changed,
 			Inject:     applicationEdited(`{spec: {syncPolicy: {managedNamespaceMetadata: {labels: {pod-security.kubernetes.io/enforce: restricted}}}}}`),
 		},
 		{
@@ -93,7 +78,6 @@ func managedNamespaces() []recorder.Scenario {
 			Cause:      "managedNamespaceMetadata is added to an Application that had none",
 			Files:      git(settings, storefrontService),
 			SyncPolicy: withOptions("CreateNamespace=true", "ServerSideApply=true"),
-			Expect:     changed,
 			Inject:     applicationEdited(`{spec: {syncPolicy: {managedNamespaceMetadata: {labels: {istio-injection: enabled}, annotations: {owner: mesh}}}}}`),
 		},
 		{
@@ -101,7 +85,6 @@ func managedNamespaces() []recorder.Scenario {
 			Cause:      "a label is taken out of managedNamespaceMetadata and not synced yet",
 			Files:      git(settings),
 			SyncPolicy: labels(map[string]any{"team": "web", "tier": "front"}),
-			Expect:     changed,
 			Inject:     applicationEdited(`{spec: {syncPolicy: {managedNamespaceMetadata: {labels: {tier: null}}}}}`),
 		},
 		{
@@ -111,7 +94,6 @@ func managedNamespaces() []recorder.Scenario {
 			SyncPolicy: labels(map[string]any{
 				"pod-security.kubernetes.io/enforce": "privileged",
 			}),
-			Expect: label(flagged("v1/Namespace/mesh-chart", drift.ManagedNamespaceMetadata, drift.Noop, drift.FixLabelOutOfBandOrFixChart).at()),
 		},
 	}
 }

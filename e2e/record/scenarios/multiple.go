@@ -6,25 +6,7 @@ import (
 	"strings"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
-
-// Findings that several mixed cases have.
-func scaledByAutoscaler(on string) recorder.Finding {
-	return flagged(on, drift.HPAReplicas, drift.FightsController, drift.FixRemoveReplicasFromGit).at("/spec/replicas")
-}
-
-func aheadInGit(on string, fields ...string) recorder.Finding {
-	return flagged(on, drift.GitAhead, drift.Safe, drift.FixSync).at(fields...)
-}
-
-func overwrittenByWebhook(on string, fields ...string) recorder.Finding {
-	return flagged(on, drift.WebhookOverwrite, drift.Noop, drift.FixEnableServerSideDiff).at(fields...)
-}
-
-func addedByHand(on string, fields ...string) recorder.Finding {
-	return hidden(on, drift.HiddenLiveAddition, drift.Noop, drift.FixAddToGitOrRemoveLive).at(fields...)
-}
 
 func mirror(container map[string]any) {
 	container["image"] = strings.Replace(container["image"].(string), "registry.example.com/", "mirror.internal.example.com/", 1)
@@ -45,7 +27,6 @@ func mixedWorkloads() []recorder.Scenario {
 			Name: "multiple/scaled-and-hotfixed", App: "mixed-hotfix",
 			Cause:  "the HorizontalPodAutoscaler scales a Deployment, and somebody sets another image",
 			Files:  git(storefront, scaler),
-			Expect: label(scaledByAutoscaler(onStorefront), edited(onStorefront, image)),
 			Inject: inOrder(autoscaled(onStorefront, "storefront", 7), patch("kubectl-set", onStorefront, setImage)),
 		},
 		{
@@ -53,7 +34,6 @@ func mixedWorkloads() []recorder.Scenario {
 			Cause: "the HorizontalPodAutoscaler scales a Deployment whose image a webhook rewrites",
 			Files: git(storefront, scaler), SyncPolicy: serverSideApply,
 			Before:  webhook("mixed-mirror", workloadsRule, eachContainer(mirror)),
-			Expect:  label(scaledByAutoscaler(onStorefront), overwrittenByWebhook(onStorefront, image)),
 			Inject:  autoscaled(onStorefront, "storefront", 5),
 			Related: []string{recorder.WebhookRef("mixed-mirror")},
 		},
@@ -62,7 +42,6 @@ func mixedWorkloads() []recorder.Scenario {
 			Cause:   "a new log level is committed and not synced yet, on a Deployment whose image a webhook rewrites",
 			Files:   git(storefront),
 			Before:  webhook("mixed-commit", workloadsRule, eachContainer(mirror)),
-			Expect:  label(aheadInGit(onStorefront, logLevel), overwrittenByWebhook(onStorefront, image)),
 			Inject:  commit(git(replaced(storefront, "value: info", "value: warn"))),
 			Related: []string{recorder.WebhookRef("mixed-commit")},
 		},
@@ -70,21 +49,18 @@ func mixedWorkloads() []recorder.Scenario {
 			Name: "multiple/edited-and-extended", App: "mixed-extended",
 			Cause:  "somebody changes one variable of a Deployment and adds another",
 			Files:  git(storefront),
-			Expect: label(edited(onStorefront, logLevel), addedByHand(onStorefront, "/spec/template/spec/containers/0/env/2")),
 			Inject: inOrder(patch("kubectl-edit", onStorefront, setLevel), patch("kubectl-edit", onStorefront, addSecret)),
 		},
 		{
 			Name: "multiple/edited-while-git-moved", App: "mixed-moved",
 			Cause: "somebody changes a variable while a new image is committed and not synced yet",
 			Files: git(storefront, storefrontService), SyncPolicy: serverSideApply,
-			Expect: label(edited(onStorefront, logLevel), aheadInGit(onStorefront, image)),
 			Inject: inOrder(patch("kubectl-edit", onStorefront, setLevel), commit(git(replaced(storefront, "1.14.2", "1.15.0"), storefrontService))),
 		},
 		{
 			Name: "multiple/claims-and-replicas", App: "mixed-claims",
 			Cause: "the HorizontalPodAutoscaler scales a StatefulSet whose volume claim template the API server completes",
 			Files: git(ledger+storage, autoscalerOf("apps/v1", "StatefulSet", "ledger")), SyncPolicy: serverSideApply,
-			Expect: label(scaledByAutoscaler(onLedger), completedClaim()),
 			Inject: autoscaled(onLedger, "ledger", 8),
 		},
 		{
@@ -92,7 +68,6 @@ func mixedWorkloads() []recorder.Scenario {
 			Cause: "somebody relaxes a probe of a StatefulSet whose volume claim template the API server completes and whose image a webhook rewrites",
 			Files: git(ledger + storage), SyncPolicy: serverSideApply,
 			Before:  webhook("mixed-ledger", workloadsRule, eachContainer(mirror)),
-			Expect:  label(completedClaim(), overwrittenByWebhook(onLedger, image), edited(onLedger, "/spec/template/spec/containers/0/readinessProbe/periodSeconds")),
 			Inject:  patch("kubectl-edit", onLedger, `[{op: replace, path: /spec/template/spec/containers/0/readinessProbe/periodSeconds, value: 20}]`),
 			Related: []string{recorder.WebhookRef("mixed-ledger")},
 		},
@@ -101,8 +76,6 @@ func mixedWorkloads() []recorder.Scenario {
 			Cause:       "somebody restarts a Deployment whose restart time stands in Git, and raises its log level",
 			Files:       git(replaced(storefront, "  template:\n    metadata:\n", "  template:\n    metadata:\n      annotations: {kubectl.kubernetes.io/restartedAt: \"2026-01-20T11:00:00Z\"}\n")),
 			Annotations: serverSideDiff,
-			Expect: label(edited(onStorefront, logLevel), flagged(onStorefront, drift.RolloutRestart, drift.OverwritesLive, drift.FixDropFieldFromGit).
-				at("/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt")),
 			Inject: inOrder(patch("kubectl-edit", onStorefront, setLevel),
 				patch("kubectl-rollout", onStorefront, `{spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-04-02T08:00:01Z"}}}}}`)),
 		},
@@ -110,10 +83,6 @@ func mixedWorkloads() []recorder.Scenario {
 			Name: "multiple/unknown-field-and-quantities", App: "mixed-poisoned",
 			Cause: "a misspelt field in Git makes Argo CD compare quantities of a Deployment by their spelling",
 			Files: git(replaced(storefront, "        ports:", "        imagePullPolicey: Always\n        ports:", "{cpu: 250m, memory: 256Mi}", "{cpu: 1000m, memory: 1024Mi}", "{memory: 512Mi}", "{memory: 2Gi}")),
-			Expect: label(
-				flagged(onStorefront, drift.UnknownFieldPruned, drift.Noop, drift.FixFixTypoInGit).at("/spec/template/spec/containers/0/imagePullPolicey"),
-				flagged(onStorefront, drift.QuantityFormat, drift.Noop, drift.FixCanonicaliseValueInGit).
-					at("/spec/template/spec/containers/0/resources/requests/cpu", "/spec/template/spec/containers/0/resources/requests/memory")),
 		},
 		{
 			Name: "multiple/alias-and-injected-toleration", App: "mixed-alias",
@@ -121,24 +90,18 @@ func mixedWorkloads() []recorder.Scenario {
 			Files: git(replaced(nodeAgent, "      serviceAccountName: node-agent\n", "      serviceAccountName: node-agent\n      serviceAccount: agent\n")),
 			Before: webhook("mixed-alias", workloadsRule, appended(
 				map[string]any{"key": "arm", "operator": "Exists", "effect": "NoSchedule"}, "spec", "template", "spec", "tolerations")),
-			Expect: label(flagged(onNodeAgent, drift.DeprecatedAlias, drift.Noop, drift.FixRenameDeprecatedField).at("/spec/template/spec/serviceAccount"),
-				flagged(onNodeAgent, drift.WebhookInjection, drift.Noop, drift.FixEnableServerSideDiff).at("/spec/template/spec/tolerations/1")),
 			Related: []string{recorder.WebhookRef("mixed-alias")},
 		},
 		{
 			Name: "multiple/keys-of-a-configmap", App: "mixed-settings",
 			Cause: "a commit changes one key of a ConfigMap, somebody another, and a third is added by hand",
 			Files: git(settings), Settings: labelTracking,
-			Expect: label(aheadInGit(onSettings, "/data/cache.ttl"), edited(onSettings, "/data/region"), addedByHand(onSettings, "/data/banner")),
 			Inject: inOrder(patch("kubectl-edit", onSettings, `{data: {region: us-west-2, banner: hello}}`), commit(git(replaced(settings, "10m", "20m")))),
 		},
 		{
 			Name: "multiple/service-during-a-canary", App: "mixed-service",
 			Cause: "Argo Rollouts sets the hash in a Service's selector, and somebody changes a port and a label",
 			Files: git(rollout, virtualService, canaryServices), CRDs: []string{crdRollout, crdVirtual}, SyncPolicy: serverSideApply,
-			Expect: label(flagged("v1/Service/storefront-canary", drift.ProgressiveDelivery, drift.OverwritesLive, drift.FixIgnoreDifferencesAndRespect).
-				at("/spec/selector/rollouts-pod-template-hash"),
-				edited("v1/Service/storefront-canary", "/spec/ports/0/targetPort"), addedByHand("v1/Service/storefront-canary", "/metadata/labels")),
 			Inject: inOrder(
 				patch("rollouts-controller", "v1/Service/storefront-canary", `{spec: {selector: {rollouts-pod-template-hash: 7f44c9dd6}}}`),
 				patch("kubectl-patch", "v1/Service/storefront-canary", `[{op: replace, path: /spec/ports/0/targetPort, value: 8081}]`),
@@ -147,34 +110,22 @@ func mixedWorkloads() []recorder.Scenario {
 	}
 }
 
-func completedClaim() recorder.Finding {
-	const claim = "/spec/volumeClaimTemplates/0"
-	return flagged(onLedger, drift.STSVolumeclaimtemplate, drift.Noop, drift.FixPinDefaultInGit).
-		at(claim+"/apiVersion", claim+"/kind", claim+"/metadata/creationTimestamp")
-}
-
 func mixedCustom() []recorder.Scenario {
-	defaults := flagged(onSecret, drift.CRDListDefault, drift.Noop, drift.FixPinDefaultInGit).at(
-		"/spec/data/0/remoteRef/conversionStrategy", "/spec/data/0/remoteRef/decodingStrategy", "/spec/data/0/remoteRef/metadataPolicy",
-		"/spec/data/1/remoteRef/conversionStrategy", "/spec/data/1/remoteRef/decodingStrategy", "/spec/data/1/remoteRef/metadataPolicy")
 	files := childFiles("mailer-mixed")
 	files["app/child.yaml"] = replaced(replaced(child, "automated: {selfHeal: true}", "automated: {prune: false, selfHeal: true}"), "%name", "mailer-mixed")
 	const onChild = "argoproj.io/v1alpha1/Application/argocd/mailer-mixed"
 	const validator = "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration/mixed-validator"
-	refs := "/spec/rules/0/backendRefs/"
 	return []recorder.Scenario{
 		{
 			Name: "multiple/defaults-and-an-edit", App: "mixed-keys",
 			Cause: "the CRD adds defaults to the items of an ExternalSecret whose refresh interval somebody changes",
 			Files: git(externalSecret), CRDs: []string{crdExternalSecret}, SyncPolicy: serverSideApply,
-			Expect: label(defaults, edited(onSecret, "/spec/refreshInterval")),
 			Inject: patch("kubectl-edit", onSecret, `{spec: {refreshInterval: 5m}}`),
 		},
 		{
 			Name: "multiple/defaults-and-a-commit", App: "mixed-appended",
 			Cause: "an item is appended to an ExternalSecret in Git; the three-way diff also shows the defaults of the other items",
 			Files: git(externalSecret), CRDs: []string{crdExternalSecret},
-			Expect: label(defaults, aheadInGit(onSecret, "/spec/data/2")),
 			Inject: commit(git(externalSecret + "  - secretKey: WEBHOOK_KEY\n    remoteRef: {key: payments/gateway, property: webhook}\n")),
 		},
 		{
@@ -182,9 +133,6 @@ func mixedCustom() []recorder.Scenario {
 			Cause: "Argo Rollouts shifts the weights of an HTTPRoute whose backends the CRD completes",
 			Files: git(replaced(route, `group: "", kind: Service, `, ""), rolloutOfRoute(), canaryServices),
 			CRDs:  []string{crdRoute, crdRollout}, SyncPolicy: serverSideApply,
-			Expect: label(
-				flagged(onRoute, drift.ProgressiveDelivery, drift.OverwritesLive, drift.FixIgnoreDifferencesAndRespect).at(refs+"0/weight", refs+"1/weight"),
-				flagged(onRoute, drift.CRDListDefault, drift.Noop, drift.FixPinDefaultInGit).at(refs+"0/group", refs+"0/kind", refs+"1/group", refs+"1/kind")),
 			Inject: rewrite("rollouts-controller", onRoute, func(object map[string]any) {
 				set(object, int64(90), "spec", "rules", 0, "backendRefs", 0, "weight")
 				set(object, int64(10), "spec", "rules", 0, "backendRefs", 1, "weight")
@@ -195,10 +143,6 @@ func mixedCustom() []recorder.Scenario {
 			Cause: "a controller writes a Certificate back with its names sorted, its duration spelt out and without a false",
 			Files: git(replaced(certificate, "[www.shop.example.com, shop.example.com, api.shop.example.com]", "[shop.example.com, api.shop.example.com]") + "  duration: 2160h\n  isCA: false\n"),
 			CRDs:  []string{crdCertificate},
-			Expect: label(
-				flagged(onCertificate, drift.ListReordered, drift.HarmlessFlap, drift.FixReorderInGit).at("/spec/dnsNames/0", "/spec/dnsNames/1"),
-				flagged(onCertificate, drift.ValueCanonicalised, drift.HarmlessFlap, drift.FixCanonicaliseValueInGit).at("/spec/duration"),
-				flagged(onCertificate, drift.ExplicitDefaultDropped, drift.HarmlessFlap, drift.FixDropFieldFromGit).at("/spec/isCA")),
 			Inject: rewrite("certificate-policy-controller", onCertificate, func(object map[string]any) {
 				slices.Reverse(follow(object, []any{"spec", "dnsNames"}).([]any))
 				set(object, "2160h0m0s", "spec", "duration")
@@ -207,22 +151,15 @@ func mixedCustom() []recorder.Scenario {
 		},
 		{
 			Name: "multiple/exported-misspelt-and-edited", App: "mixed-exported",
-			Cause: "an exported Certificate with a misspelt field is committed, and somebody moves it to another issuer",
-			Files: git(replaced(certificate, "  name: shop-tls\nspec:", "  name: shop-tls\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"apiVersion\":\"cert-manager.io/v1\",\"kind\":\"Certificate\",\"metadata\":{\"name\":\"shop-tls\"},\"spec\":{}}\nspec:") + "  renewBeforePercent: 30\n"),
-			CRDs:  []string{crdCertificate},
-			Expect: label(
-				flagged(onCertificate, drift.LastAppliedInGit, drift.Noop, drift.FixDropFieldFromGit).at("/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration"),
-				flagged(onCertificate, drift.UnknownFieldPruned, drift.Noop, drift.FixFixTypoInGit).at("/spec/renewBeforePercent"),
-				edited(onCertificate, "/spec/issuerRef/name")),
+			Cause:  "an exported Certificate with a misspelt field is committed, and somebody moves it to another issuer",
+			Files:  git(replaced(certificate, "  name: shop-tls\nspec:", "  name: shop-tls\n  annotations:\n    kubectl.kubernetes.io/last-applied-configuration: |\n      {\"apiVersion\":\"cert-manager.io/v1\",\"kind\":\"Certificate\",\"metadata\":{\"name\":\"shop-tls\"},\"spec\":{}}\nspec:") + "  renewBeforePercent: 30\n"),
+			CRDs:   []string{crdCertificate},
 			Inject: patch("kubectl-edit", onCertificate, `{spec: {issuerRef: {name: internal}}}`),
 		},
 		{
 			Name: "multiple/bundle-and-failure-policy", App: "mixed-validator",
 			Cause: "cainjector fills the CA bundle of a webhook whose failure policy its operator sets",
 			Files: git(webhookOf(validating, "mixed-validator", "cert-manager.io/inject-ca-from: $NAMESPACE/mixed", "")),
-			Expect: label(
-				flagged(validator, drift.CABundleInjection, drift.FightsController, drift.FixDropFieldFromGit).at("/webhooks/0/clientConfig/caBundle"),
-				flagged(validator, drift.OperatorWriteback, drift.FightsController, drift.FixIgnoreDifferencesAndRespect).at("/webhooks/0/failurePolicy")),
 			Inject: inOrder(
 				rewrite("cainjector", validator, func(object map[string]any) {
 					set(object, caBundle("mixed"), "webhooks", 0, "clientConfig", "caBundle")
@@ -233,11 +170,6 @@ func mixedCustom() []recorder.Scenario {
 			Name: "multiple/backup-written-back-and-edited", App: "mixed-backup",
 			Cause: "the operator canonicalises a backup and drops a false, and somebody moves its schedule",
 			Files: git(backup("  retention: 72h\n  verify: false\n  resources: {cpu: 1000m, memory: 512Mi}\n")), Cluster: backupCRD, SyncPolicy: serverSideApply,
-			Expect: label(
-				flagged(onBackup, drift.ValueCanonicalised, drift.HarmlessFlap, drift.FixCanonicaliseValueInGit).at("/spec/retention"),
-				flagged(onBackup, drift.QuantityFormat, drift.HarmlessFlap, drift.FixCanonicaliseValueInGit).at("/spec/resources/cpu"),
-				flagged(onBackup, drift.ExplicitDefaultDropped, drift.HarmlessFlap, drift.FixDropFieldFromGit).at("/spec/verify"),
-				edited(onBackup, "/spec/schedule")),
 			Inject: inOrder(
 				rewrite("backup-operator", onBackup, func(object map[string]any) {
 					set(object, "72h0m0s", "spec", "retention")
@@ -250,9 +182,6 @@ func mixedCustom() []recorder.Scenario {
 			Name: "multiple/child-application", App: "mixed-root",
 			Cause: "Argo CD drops a false from a child Application, and somebody changes its parameters in the UI",
 			Files: files,
-			Expect: label(
-				flagged(onChild, drift.ExplicitDefaultDropped, drift.HarmlessFlap, drift.FixDropFieldFromGit).at("/spec/syncPolicy/automated/prune"),
-				flagged(onChild, drift.ApplicationSpecEdit, drift.OverwritesLive, drift.FixDecideCommitOrSync).at("/spec/source/helm/parameters/1/value")),
 			Inject: inOrder(
 				func(ctx context.Context, s *recorder.Stage) error { return childWritten(ctx, s, "mailer-mixed") },
 				rewrite("argocd-server", onChild, func(object map[string]any) {
@@ -269,7 +198,6 @@ func rolloutOfRoute() string {
 }
 
 func mixedRenders() []recorder.Scenario {
-	const pod = "/spec/template/metadata/annotations/"
 	annotations := `checksum/secret: {{ include (print $.Template.BasePath "/secret.yaml") . | sha256sum }}, renderedAt: {{ now | date "2006-01-02T15:04:05Z07:00" | quote }}`
 	return []recorder.Scenario{
 		{
@@ -278,24 +206,18 @@ func mixedRenders() []recorder.Scenario {
 			Files: chart(map[string]string{
 				"secret.yaml": randomSecret, "broker.yaml": brokerOf("Deployment", annotations, ""), "hpa.yaml": autoscalerOf("apps/v1", "Deployment", "broker"),
 			}),
-			Expect: label(random(onBrokerKey, "/data/password"),
-				flagged(onBroker, drift.ChecksumChurn, drift.OverwritesLive, drift.FixPinRandomValue).at(pod+"checksum~1secret"),
-				flagged(onBroker, drift.TimestampRender, drift.OverwritesLive, drift.FixIgnoreDifferencesNarrow).at(pod+"renderedAt"),
-				scaledByAutoscaler(onBroker)),
 			Inject: autoscaled(onBroker, "broker", 6),
 		},
 		{
 			Name: "multiple/random-and-added-key", App: "mixed-random",
 			Cause:  "a chart makes a new password at every render, and somebody adds a key to the Secret",
 			Files:  chart(map[string]string{"secret.yaml": randomSecret}),
-			Expect: label(random(onBrokerKey, "/data/password"), addedByHand(onBrokerKey, "/data/admin")),
 			Inject: patch("kubectl-edit", onBrokerKey, `{data: {admin: c2VjcmV0}}`),
 		},
 		{
 			Name: "multiple/stamped-and-edited", App: "mixed-stamped",
 			Cause: "a chart stamps the pods with the time of the render, and somebody changes a variable",
 			Files: chart(map[string]string{"broker.yaml": brokerOf("StatefulSet", `rolledAt: {{ now | unixEpoch | quote }}`, "")}), SyncPolicy: serverSideApply,
-			Expect: label(flagged(onBrokerSet, drift.TimestampRender, drift.OverwritesLive, drift.FixIgnoreDifferencesNarrow).at(pod+"rolledAt"), edited(onBrokerSet, logLevel)),
 			Inject: patch("kubectl-edit", onBrokerSet, `[{op: replace, path: /spec/template/spec/containers/0/env/0/value, value: single}]`),
 		},
 		{
@@ -303,8 +225,6 @@ func mixedRenders() []recorder.Scenario {
 			Cause:    "a budget was exported with its status, which Argo CD compares, and somebody lowers it",
 			Files:    git(storefrontBudget + "status: {currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1, expectedPods: 3}\n"),
 			Settings: compareStatus,
-			Expect: label(flagged("policy/v1/PodDisruptionBudget/storefront", drift.StatusInGit, drift.Noop, drift.FixDropFieldFromGit).
-				at("/status/currentHealthy", "/status/disruptionsAllowed"), edited("policy/v1/PodDisruptionBudget/storefront", "/spec/minAvailable")),
 			Inject: inOrder(patch("kubectl-edit", "policy/v1/PodDisruptionBudget/storefront", `{spec: {minAvailable: 1}}`),
 				status("kube-controller-manager", "policy/v1/PodDisruptionBudget/storefront", `{currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0, expectedPods: 3, observedGeneration: 1}`)),
 		},

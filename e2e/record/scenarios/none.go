@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"github.com/moorpin/moorpin/pkg/drift"
-
 	"github.com/moorpin/moorpin/e2e/record/recorder"
 )
 
@@ -41,18 +39,18 @@ func inSyncs() []recorder.Scenario {
 	return []recorder.Scenario{
 		{
 			Name: "none/just-synced", App: "calm-shop", Cause: "an Application was synced, and nothing happened since",
-			Files: git(storefront, storefrontService, settings, storefrontBudget), Expect: inSync(),
+			Files: git(storefront, storefrontService, settings, storefrontBudget),
 		},
 		{
 			Name: "none/sidecar-injected", App: "calm-sidecar",
-			Cause: "a mesh's webhook adds a container, a volume and an annotation at admission",
-			Files: git(storefront, storefrontService), Expect: inSync(),
+			Cause:  "a mesh's webhook adds a container, a volume and an annotation at admission",
+			Files:  git(storefront, storefrontService),
 			Before: webhook("mesh-sidecar", workloadsRule, sidecar), Related: []string{recorder.WebhookRef("mesh-sidecar")},
 		},
 		{
 			Name: "none/variable-injected", App: "calm-variable",
 			Cause: "a webhook adds a variable to every container of an Application that applies server-side",
-			Files: git(ledger), SyncPolicy: serverSideApply, Expect: inSync(),
+			Files: git(ledger), SyncPolicy: serverSideApply,
 			Before: webhook("otel-variables", workloadsRule, eachContainer(func(container map[string]any) {
 				appended(map[string]any{"name": "OTEL_SERVICE_NAME", "value": "ledger"}, "env")(container)
 			})),
@@ -61,17 +59,17 @@ func inSyncs() []recorder.Scenario {
 		{
 			Name: "none/defaults-of-a-crd", App: "calm-keys",
 			Cause: "a CRD adds defaults at map level and inside items of lists, and a three-way diff shows none of them",
-			Files: git(externalSecret), CRDs: []string{crdExternalSecret}, Expect: inSync(),
+			Files: git(externalSecret), CRDs: []string{crdExternalSecret},
 		},
 		{
 			Name: "none/defaults-in-a-server-side-diff", App: "calm-route",
 			Cause: "a CRD adds defaults inside items of lists, and a server-side diff shows none of them",
-			Files: git(bareRoute, externalSecret), CRDs: []string{crdRoute, crdExternalSecret}, Annotations: serverSideDiff, Expect: inSync(),
+			Files: git(bareRoute, externalSecret), CRDs: []string{crdRoute, crdExternalSecret}, Annotations: serverSideDiff,
 		},
 		{
 			Name: "none/status-of-controllers", App: "calm-status",
 			Cause: "controllers write status and conditions",
-			Files: git(storefront, certificate), CRDs: []string{crdCertificate}, Expect: inSync(),
+			Files: git(storefront, certificate), CRDs: []string{crdCertificate},
 			Inject: inOrder(
 				status("kube-controller-manager", onStorefront, `{replicas: 3, readyReplicas: 3, availableReplicas: 3, updatedReplicas: 3, observedGeneration: 1, conditions: [{type: Available, status: "True", reason: MinimumReplicasAvailable}]}`),
 				patch("kube-controller-manager", onStorefront, `{metadata: {annotations: {deployment.kubernetes.io/revision: "1"}}}`),
@@ -79,36 +77,36 @@ func inSyncs() []recorder.Scenario {
 		},
 		{
 			Name: "rollout-restart/not-in-git", App: "calm-restart",
-			Cause: "somebody runs kubectl rollout restart; Git does not mention the restart time",
-			Files: git(storefront), Expect: label(hidden(onStorefront, drift.RolloutRestart, drift.Noop, drift.FixNoneNeeded).at("/spec/template/metadata/annotations")),
+			Cause:  "somebody runs kubectl rollout restart; Git does not mention the restart time",
+			Files:  git(storefront),
 			Inject: patch("kubectl-rollout", onStorefront, `{spec: {template: {metadata: {annotations: {kubectl.kubernetes.io/restartedAt: "2026-04-16T14:05:11+02:00"}}}}}`),
 		},
 		{
 			Name: "none/other-spellings", App: "calm-report",
 			Cause: "Git spells quantities in its own way, which Argo CD knows for kinds of Kubernetes",
-			Files: git(nightlyReport), Expect: inSync(),
+			Files: git(nightlyReport),
 		},
 		{
 			Name: "none/old-crd", App: "calm-recipes",
 			Cause: "a chart's CRD says preserveUnknownFields: false, which this version of Argo CD leaves out of the comparison",
-			Files: git(replaced(oldCRD, "%kind", "Recipe", "%plural", "recipes", "%singular", "recipe")), Expect: inSync(),
+			Files: git(replaced(oldCRD, "%kind", "Recipe", "%plural", "recipes", "%singular", "recipe")),
 		},
 		{
 			Name: "none/empty-values", App: "calm-empty",
 			Cause:      "a chart renders empty and null values of a Deployment that is applied server-side",
 			Files:      git(replaced(storefront, "    spec:\n      containers:", "    spec:\n      nodeSelector: {}\n      tolerations: []\n      volumes: null\n      containers:")),
-			SyncPolicy: serverSideApply, Expect: inSync(),
+			SyncPolicy: serverSideApply,
 		},
 		{
 			Name: "none/selector-of-a-canary", App: "calm-canary",
 			Cause: "Argo Rollouts adds its hash to the selector of a Service that is applied client-side",
-			Files: git(rollout, virtualService, canaryServices), CRDs: []string{crdRollout, crdVirtual}, Expect: inSync(),
+			Files: git(rollout, virtualService, canaryServices), CRDs: []string{crdRollout, crdVirtual},
 			Inject: patch("rollouts-controller", "v1/Service/storefront-stable", `{spec: {selector: {rollouts-pod-template-hash: 6d5f8c7b9}}}`),
 		},
 		{
 			Name: "none/label-tracking", App: "calm-labels",
 			Cause: "an Application of an instance that tracks by label was synced",
-			Files: git(storefront, settings), Settings: labelTracking, SyncPolicy: serverSideApply, Expect: inSync(),
+			Files: git(storefront, settings), Settings: labelTracking, SyncPolicy: serverSideApply,
 		},
 	}
 }
@@ -123,20 +121,20 @@ func inSyncByRule() []recorder.Scenario {
 		{
 			Name: "none/replicas-ignored", App: "ruled-replicas",
 			Cause: "the HorizontalPodAutoscaler scales a Deployment whose replicas the Application ignores and respects",
-			Files: git(storefront, scaler), SyncPolicy: respecting, Expect: inSync(),
+			Files: git(storefront, scaler), SyncPolicy: respecting,
 			Spec:   ignore(map[string]any{"group": "apps", "kind": "Deployment", "jsonPointers": []any{"/spec/replicas"}}),
 			Inject: autoscaled(onStorefront, "storefront", 7),
 		},
 		{
 			Name: "none/replicas-left-to-the-autoscaler", App: "ruled-absent",
-			Cause: "the HorizontalPodAutoscaler scales a Deployment without replicas in Git",
-			Files: git(replaced(storefront, "  replicas: 3\n", ""), scaler), Expect: inSync(),
+			Cause:  "the HorizontalPodAutoscaler scales a Deployment without replicas in Git",
+			Files:  git(replaced(storefront, "  replicas: 3\n", ""), scaler),
 			Inject: autoscaled(onStorefront, "storefront", 7),
 		},
 		{
 			Name: "none/manager-ignored", App: "ruled-manager",
 			Cause: "the HorizontalPodAutoscaler scales a Deployment, and the Application ignores what kube-controller-manager owns",
-			Files: git(storefront, scaler), SyncPolicy: respecting, Expect: inSync(),
+			Files: git(storefront, scaler), SyncPolicy: respecting,
 			Spec: ignore(map[string]any{
 				"group": "apps", "kind": "Deployment", "managedFieldsManagers": []any{"kube-controller-manager"},
 			}),
@@ -145,7 +143,7 @@ func inSyncByRule() []recorder.Scenario {
 		{
 			Name: "none/bundle-ignored", App: "ruled-bundle",
 			Cause: "cainjector fills a CA bundle that the Application ignores by a jq path and respects",
-			Files: git(webhookOf(validating, "ruled-bundle", "cert-manager.io/inject-ca-from: $NAMESPACE/ruled", "")), SyncPolicy: respecting, Expect: inSync(),
+			Files: git(webhookOf(validating, "ruled-bundle", "cert-manager.io/inject-ca-from: $NAMESPACE/ruled", "")), SyncPolicy: respecting,
 			Spec: ignore(map[string]any{
 				"group": "admissionregistration.k8s.io", "kind": validating, "jqPathExpressions": []any{".webhooks[].clientConfig.caBundle"},
 			}),

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // caBundle is a new authority, as base64 of PEM.
@@ -88,9 +87,6 @@ spec:
 `
 
 func caBundles() []recorder.Scenario {
-	injected := func(on, field string) []recorder.Finding {
-		return label(flagged(on, drift.CABundleInjection, drift.FightsController, drift.FixDropFieldFromGit).at(field))
-	}
 	const (
 		registration = "admissionregistration.k8s.io/v1/"
 		field        = "/webhooks/0/clientConfig/caBundle"
@@ -106,7 +102,6 @@ func caBundles() []recorder.Scenario {
 			Name: "ca-bundle-injection/empty-bundle-in-git", App: "policy-injected",
 			Cause:  "cert-manager's cainjector fills the CA bundle that Git renders empty",
 			Files:  git(webhookOf(validating, "policy-injected", injectFrom, "")),
-			Expect: injected(registration+validating+"/policy-injected", field),
 			Inject: inject("cainjector", registration+validating+"/policy-injected"),
 		},
 		{
@@ -114,7 +109,6 @@ func caBundles() []recorder.Scenario {
 			Cause:      "an operator puts its own CA in the place of a placeholder from Git",
 			Files:      git(webhookOf(mutating, "policy-placeholder", "app.kubernetes.io/part-of: policy", caBundle("placeholder"))),
 			SyncPolicy: serverSideApply,
-			Expect:     injected(registration+mutating+"/policy-placeholder", field),
 			Inject:     inject("policy-operator", registration+mutating+"/policy-placeholder"),
 		},
 		{
@@ -122,14 +116,12 @@ func caBundles() []recorder.Scenario {
 			Cause:       "OpenShift's service CA operator fills the CA bundle",
 			Files:       git(webhookOf(validating, "policy-service-ca", "service.beta.openshift.io/inject-cabundle: \"true\"", caBundle("old"))),
 			Annotations: serverSideDiff,
-			Expect:      injected(registration+validating+"/policy-service-ca", field),
 			Inject:      inject("service-ca-operator", registration+validating+"/policy-service-ca"),
 		},
 		{
 			Name: "ca-bundle-injection/conversion-webhook", App: "tunnel-operator",
-			Cause:  "cert-manager's cainjector fills the CA bundle of a CRD's conversion webhook",
-			Files:  git(convertedCRD),
-			Expect: injected("apiextensions.k8s.io/v1/CustomResourceDefinition/tunnels.net.example.com", "/spec/conversion/webhook/clientConfig/caBundle"),
+			Cause: "cert-manager's cainjector fills the CA bundle of a CRD's conversion webhook",
+			Files: git(convertedCRD),
 			Inject: rewrite("cainjector", "apiextensions.k8s.io/v1/CustomResourceDefinition/tunnels.net.example.com", func(object map[string]any) {
 				set(object, caBundle("tunnel"), "spec", "conversion", "webhook", "clientConfig", "caBundle")
 			}),
@@ -153,9 +145,6 @@ spec:
 `
 
 func writebacks() []recorder.Scenario {
-	written := func(on string, fields ...string) []recorder.Finding {
-		return label(flagged(on, drift.OperatorWriteback, drift.FightsController, drift.FixIgnoreDifferencesAndRespect).at(fields...))
-	}
 	const (
 		istio = "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration/mesh-validator"
 		pool  = "karpenter.sh/v1/NodePool/general-purpose"
@@ -166,14 +155,13 @@ func writebacks() []recorder.Scenario {
 			Name: "operator-writeback/failure-policy-of-a-webhook", App: "mesh-validator",
 			Cause:  "istiod sets the failure policy of its webhook to Fail once it is ready",
 			Files:  git(webhookOf(validating, "mesh-validator", "app: istiod", caBundle("mesh"))),
-			Expect: written(istio, "/webhooks/0/failurePolicy"),
 			Inject: rewrite("pilot-discovery", istio, func(object map[string]any) { set(object, "Fail", "webhooks", 0, "failurePolicy") }),
 		},
 		{
 			Name: "operator-writeback/network-endpoint-groups", App: "storefront-neg",
 			Cause:      "the load balancer's controller rewrites the annotation of a Service",
 			Files:      git(replaced(storefrontService, "  name: storefront\n  labels", "  name: storefront\n  annotations: {cloud.google.com/neg: '{\"ingress\":true}'}\n  labels")),
-			SyncPolicy: serverSideApply, Expect: written(onService, neg),
+			SyncPolicy: serverSideApply,
 			Inject: rewrite("glbc", onService, func(object map[string]any) {
 				set(object, `{"exposed_ports":{"80":{}},"ingress":true}`, "metadata", "annotations", "cloud.google.com/neg")
 			}),
@@ -182,14 +170,12 @@ func writebacks() []recorder.Scenario {
 			Name: "operator-writeback/requests-tuned", App: "storefront-tuned",
 			Cause: "a rightsizing operator applies its own requests and limits to a Deployment",
 			Files: git(storefront), Annotations: serverSideDiff,
-			Expect: written(onStorefront, "/spec/template/spec/containers/0/resources/limits/memory", "/spec/template/spec/containers/0/resources/requests/cpu"),
 			Inject: apply("rightsizer-operator", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: storefront}\nspec: {template: {spec: {containers: [{name: web, resources: {requests: {cpu: 90m}, limits: {memory: 300Mi}}}]}}}\n"),
 		},
 		{
 			Name: "operator-writeback/limits-of-a-node-pool", App: "node-pools",
 			Cause: "a cost operator lowers the limits and the weight of a Karpenter NodePool",
 			Files: git(replaced(nodePool, "%name", "general-purpose")), CRDs: []string{"nodepools.karpenter.sh"},
-			Expect: written(pool, "/spec/limits/cpu", "/spec/weight"),
 			Inject: rewrite("cost-controller", pool, func(object map[string]any) {
 				set(object, "120", "spec", "limits", "cpu")
 				set(object, int64(5), "spec", "weight")

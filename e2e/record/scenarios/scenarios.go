@@ -1,13 +1,12 @@
 // Package scenarios holds the tables of what package recorder plays: what Git and the
-// cluster hold, what is done, and the label. The labels follow from what is done, and
-// not from what any program says about it.
+// cluster hold, and what is done. The label of each stands in its case of the corpus: it
+// follows from what is done, and not from what any program says about it.
 package scenarios
 
 import (
 	"slices"
 
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 // All returns every scenario.
@@ -30,26 +29,3 @@ var (
 	serverSideApply = map[string]any{"syncOptions": []any{"ServerSideApply=true"}}
 	serverSideDiff  = map[string]string{"argocd.argoproj.io/compare-options": "ServerSideDiff=true"}
 )
-
-// flagged is a finding on an object whose difference Argo CD shows.
-func flagged(on string, mechanism drift.Mechanism, effect drift.Sync, fix drift.FixKind) finding {
-	return finding{recorder.Finding{On: on, Mechanism: mechanism, Sync: effect, Fix: fix}}
-}
-
-// hidden is a finding on an object whose difference Argo CD does not show.
-func hidden(on string, mechanism drift.Mechanism, effect drift.Sync, fix drift.FixKind) finding {
-	return finding{recorder.Finding{On: on, Mechanism: mechanism, Sync: effect, Fix: fix, Hidden: true}}
-}
-
-// inSync is the label of an Application without drift.
-func inSync() []recorder.Finding {
-	return []recorder.Finding{{Mechanism: drift.None, Sync: drift.NothingToDo, Fix: drift.FixNoneNeeded, Hidden: true}}
-}
-
-// finding reads as a sentence: flagged(...).at("/spec/replicas").
-type finding struct{ recorder.Finding }
-
-func (f finding) at(fields ...string) recorder.Finding {
-	f.Fields = fields
-	return f.Finding
-}

@@ -4,23 +4,28 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moorpin/moorpin/e2e/record/cases"
 	"github.com/moorpin/moorpin/e2e/record/recorder"
 	"github.com/moorpin/moorpin/e2e/record/scenarios"
 	"github.com/moorpin/moorpin/pkg/drift"
 )
 
-// TestLabelsAreComplete holds every label against the vocabulary, and the folder of a
-// case against its label.
+// TestLabelsAreComplete holds that every scenario has a label in the corpus, every label
+// against the vocabulary, and the folder of a case against its label.
 func TestLabelsAreComplete(t *testing.T) {
 	count := map[string]int{}
 	for _, scenario := range scenarios.All() {
 		folder, _, ok := strings.Cut(scenario.Name, "/")
 		count[folder]++
-		if !ok || scenario.Cause == "" || len(scenario.Expect) == 0 {
-			t.Errorf("%s: it lacks a folder, a cause or a label", scenario.Name)
+		if !ok || scenario.Cause == "" {
+			t.Errorf("%s: it lacks a folder or a cause", scenario.Name)
+		}
+		label, err := cases.Label("../../../pkg/drift/testdata/cases", scenario.Name)
+		if err != nil {
+			t.Error(err)
 		}
 		mechanisms := map[drift.Mechanism]bool{}
-		for _, finding := range scenario.Expect {
+		for _, finding := range label.Findings {
 			mechanisms[finding.Mechanism] = true
 			checkFinding(t, scenario.Name, finding)
 		}
@@ -53,12 +58,10 @@ func TestScenariosDoNotMeet(t *testing.T) {
 	}
 }
 
-func checkFinding(t *testing.T, name string, finding recorder.Finding) {
+func checkFinding(t *testing.T, name string, finding cases.Finding) {
 	t.Helper()
-	if finding.On != "" {
-		if _, err := recorder.ParseRef(finding.On); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	if finding.Resource.Kind == "" || finding.Resource.Name == "" {
+		t.Errorf("%s: a finding is about no object", name)
 	}
 	if finding.Sync.Severity() > drift.Destructive.Severity() {
 		t.Errorf("%s: %q is no effect of a sync", name, finding.Sync)

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"github.com/moorpin/moorpin/e2e/record/recorder"
-	"github.com/moorpin/moorpin/pkg/drift"
 )
 
 const bareRoute = `apiVersion: gateway.networking.k8s.io/v1
@@ -23,107 +22,73 @@ const storage = `  volumeClaimTemplates:
 `
 
 func listDefaults() []recorder.Scenario {
-	defaulted := func(on string, fields ...string) recorder.Finding {
-		return flagged(on, drift.CRDListDefault, drift.Noop, drift.FixPinDefaultInGit).at(fields...)
-	}
-	remote := func(item string) []string {
-		at := "/spec/data/" + item + "/remoteRef/"
-		return []string{at + "conversionStrategy", at + "decodingStrategy", at + "metadataPolicy"}
-	}
-	both := append(remote("0"), remote("1")...)
 	return []recorder.Scenario{
 		{
 			Name: "crd-list-default/external-secret", App: "payment-keys",
 			Cause: "the CRD of ExternalSecret adds its defaults to every item of data",
 			Files: git(externalSecret), CRDs: []string{crdExternalSecret}, SyncPolicy: serverSideApply,
-			Expect: label(defaulted(onSecret, both...)),
 		},
 		{
 			Name: "crd-list-default/http-route", App: "shop-route",
 			Cause: "the CRD of HTTPRoute adds group, kind, weight and matches to items of lists",
 			Files: git(bareRoute), CRDs: []string{crdRoute}, SyncPolicy: serverSideApply,
-			Expect: label(defaulted(onRoute,
-				"/spec/parentRefs/0/group", "/spec/parentRefs/0/kind", "/spec/rules/0/backendRefs/0/group",
-				"/spec/rules/0/backendRefs/0/kind", "/spec/rules/0/backendRefs/0/weight", "/spec/rules/0/matches")),
 		},
 		{
 			Name: "crd-list-default/collateral-of-an-edit", App: "payment-keys-edit",
 			Cause: "somebody edits one item of data; the three-way diff then shows every default of the list",
 			Files: git(externalSecret), CRDs: []string{crdExternalSecret},
-			Expect: label(edited(onSecret, "/spec/data/0/remoteRef/property"), defaulted(onSecret, both...)),
 			Inject: patch("kubectl-edit", onSecret, `[{op: replace, path: /spec/data/0/remoteRef/property, value: public-v2}]`),
 		},
 		{
 			Name: "crd-list-default/collateral-of-a-null", App: "payment-keys-null",
 			Cause: "an item of a list has a null in Git, which makes the three-way diff show every default of the list",
 			Files: git(replaced(externalSecret, "property: public}", "property: public, version: null}")), CRDs: []string{crdExternalSecret},
-			Expect: label(defaulted(onSecret, both...)),
 		},
 		{
 			Name: "crd-list-default/resource-option", App: "payment-keys-option",
-			Cause:  "the CRD adds its defaults to the items of an ExternalSecret that alone asks for server-side apply",
-			Files:  git(replaced(externalSecret, "  name: payment-keys\nspec", "  name: payment-keys\n  annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}\nspec")),
-			CRDs:   []string{crdExternalSecret},
-			Expect: label(defaulted(onSecret, both...)),
+			Cause: "the CRD adds its defaults to the items of an ExternalSecret that alone asks for server-side apply",
+			Files: git(replaced(externalSecret, "  name: payment-keys\nspec", "  name: payment-keys\n  annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}\nspec")),
+			CRDs:  []string{crdExternalSecret},
 		},
 	}
 }
 
 func volumeClaims() []recorder.Scenario {
-	with := func(on string, fields ...string) recorder.Finding {
-		return flagged(on, drift.STSVolumeclaimtemplate, drift.Noop, drift.FixPinDefaultInGit).at(fields...)
-	}
 	// Argo CD predicts a creationTimestamp of null beside what the API server completes.
-	fields := func(claims ...string) []string {
-		var all []string
-		for _, claim := range claims {
-			at := "/spec/volumeClaimTemplates/" + claim
-			all = append(all, at+"/apiVersion", at+"/kind", at+"/metadata/creationTimestamp")
-		}
-		return all
-	}
 	two := storage + replaced(storage, "  volumeClaimTemplates:\n", "", "name: data", "name: wal", "20Gi", "5Gi")
 	return []recorder.Scenario{
 		{
 			Name: "sts-volumeclaimtemplate/one-claim", App: "ledger-claim",
 			Cause: "the API server completes a volume claim template of a StatefulSet",
 			Files: git(ledger + storage), SyncPolicy: serverSideApply,
-			Expect: label(with(onLedger, fields("0")...)),
 		},
 		{
 			Name: "sts-volumeclaimtemplate/two-claims", App: "ledger-claims",
 			Cause: "the API server completes both volume claim templates of a StatefulSet",
 			Files: git(ledger + two), SyncPolicy: serverSideApply,
-			Expect: label(with(onLedger, fields("0", "1")...)),
 		},
 		{
 			Name: "sts-volumeclaimtemplate/option-of-the-resource", App: "ledger-claim-option",
-			Cause:  "the API server completes a volume claim template of a StatefulSet that alone asks for server-side apply",
-			Files:  git(replaced(ledger, "  name: ledger\nspec:", "  name: ledger\n  annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}\nspec:") + storage),
-			Expect: label(with(onLedger, fields("0")...)),
+			Cause: "the API server completes a volume claim template of a StatefulSet that alone asks for server-side apply",
+			Files: git(replaced(ledger, "  name: ledger\nspec:", "  name: ledger\n  annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}\nspec:") + storage),
 		},
 	}
 }
 
 func statusInGit() []recorder.Scenario {
-	with := func(on string, fields ...string) []recorder.Finding {
-		return label(flagged(on, drift.StatusInGit, drift.Noop, drift.FixDropFieldFromGit).at(fields...))
-	}
 	return []recorder.Scenario{
 		{
 			Name: "status-in-git/exported-certificate", App: "certificate-exported",
 			Cause: "a Certificate was exported to Git with its status, and Argo CD compares status",
 			Files: git(certificate + "status:\n  revision: 3\n  notAfter: \"2026-05-01T10:00:00Z\"\n"), CRDs: []string{crdCertificate},
 			Settings: compareStatus,
-			Expect:   with(onCertificate, "/status/notAfter", "/status/revision"),
 			Inject: status("cert-manager-certificates-issuing", onCertificate,
 				`{revision: 5, notAfter: "2026-07-30T10:00:00Z", conditions: [{type: Ready, status: "True", reason: Ready, message: Certificate is up to date, lastTransitionTime: "2026-05-01T10:00:00Z"}]}`),
 		},
 		{
 			Name: "status-in-git/exported-budget", App: "budget-exported",
-			Cause:  "a PodDisruptionBudget was exported to Git with its status, and Argo CD v2 compares status of all but CRDs",
-			Files:  git(storefrontBudget + "status: {currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1, expectedPods: 3}\n"),
-			Expect: with("policy/v1/PodDisruptionBudget/storefront", "/status/currentHealthy", "/status/disruptionsAllowed"),
+			Cause: "a PodDisruptionBudget was exported to Git with its status, and Argo CD v2 compares status of all but CRDs",
+			Files: git(storefrontBudget + "status: {currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1, expectedPods: 3}\n"),
 			Inject: status("kube-controller-manager", "policy/v1/PodDisruptionBudget/storefront",
 				`{currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0, expectedPods: 3, observedGeneration: 1}`),
 		},
@@ -131,7 +96,6 @@ func statusInGit() []recorder.Scenario {
 			Name: "status-in-git/never-reached", App: "route-exported",
 			Cause: "a VirtualService was exported to Git with a status that nobody writes, and Argo CD compares status",
 			Files: git(virtualService + "status:\n  observedGeneration: \"2\"\n"), CRDs: []string{crdVirtual}, Settings: compareStatus,
-			Expect: with(onVirtual, "/status"),
 		},
 	}
 }
@@ -163,28 +127,21 @@ func preserveUnknown() []recorder.Scenario {
 	crd := func(kind, singular string) string {
 		return replaced(oldCRD, "%kind", kind, "%plural", singular+"s", "%singular", singular)
 	}
-	with := func(plural string) []recorder.Finding {
-		return label(flagged("apiextensions.k8s.io/v1/CustomResourceDefinition/"+plural+".tasks.example.com",
-			drift.CRDPreserveUnknownFields, drift.Noop, drift.FixDropFieldFromGit).at("/spec/preserveUnknownFields"))
-	}
 	return []recorder.Scenario{
 		{
 			Name: "crd-preserve-unknown-fields/old-chart", App: "tasks-chart",
 			Cause: "a chart's CRD says preserveUnknownFields: false, which the API server never returns",
 			Files: git(crd("Task", "task")), Settings: ignoreStatus,
-			Expect: with("tasks"),
 		},
 		{
 			Name: "crd-preserve-unknown-fields/server-side-apply", App: "tasks-apply",
 			Cause: "a CRD applied server-side says preserveUnknownFields: false",
 			Files: git(crd("Errand", "errand"), settings), SyncPolicy: serverSideApply, Settings: ignoreStatus,
-			Expect: with("errands"),
 		},
 		{
 			Name: "crd-preserve-unknown-fields/every-status-compared", App: "tasks-status",
 			Cause: "a CRD says preserveUnknownFields: false in an instance that compares every status",
 			Files: git(crd("Chore", "chore")), Settings: compareStatus,
-			Expect: with("chores"),
 		},
 	}
 }

@@ -105,7 +105,6 @@ var fieldRules = []rule.Field{
 	{Mechanism: drift.SelfhealFight, MatchAll: operation.SelfhealFight, Why: "that Argo CD wrote it back again and again outranks who writes against it"},
 	{Mechanism: drift.ApplicationSpecEdit, Match: writers.ApplicationSpecEdit, Why: "an Application that Git declares is edited through Argo CD itself, whose programs are no person's tool otherwise"},
 	{MatchAll: refusal.FailedApply, Why: "a write that is refused matters more than who wrote the live value"},
-	{Mechanism: drift.MergeKeyConflict, MatchAll: refusal.MergeKeyForeseen, Why: "the same, foreseen from what a merge would make of it"},
 	{Mechanism: drift.ManualEdit, Match: writers.ManualEdit, Why: "a person is the newest writer of the live value"},
 	{Mechanism: drift.ForeignApply, Match: writers.ForeignApply, Why: "another applier is"},
 	{Mechanism: drift.RuntimePopulatedData, Match: writers.RuntimePopulated, Why: "a controller is, of data that Git leaves empty for it"},

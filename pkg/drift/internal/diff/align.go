@@ -12,25 +12,6 @@ type pair struct{ live, target int }
 // maxTable bounds the memory of a comparison of two lists of different lengths.
 const maxTable = 1 << 22
 
-// identities are the fields that tell the items of a list apart, as far as
-// Kubernetes' own lists and most custom ones go; the first that fits a list is used.
-var identities = [][]string{
-	{"name"},
-	{"key"},
-	{"secretKey"},
-	{"containerPort", "protocol"},
-	{"port", "protocol"},
-	{"mountPath"},
-	{"devicePath"},
-	{"topologyKey", "whenUnsatisfiable"},
-	{"ip"},
-	{"uid"},
-	{"id"},
-	{"type"},
-	{"host"},
-	{"path"},
-}
-
 // align pairs the items of two lists without changing their order. Items with an
 // identity are paired by it, others by place where the lists are equally long, else
 // by what is the same in both.
@@ -64,7 +45,7 @@ func byPlace(live, target int) []pair {
 
 // tokens spells every item: by its identity when both lists have one, else whole.
 func tokens(live, target []any) (a, b []string, named bool) {
-	for _, names := range identities {
+	for _, names := range value.ListKeys {
 		a, b := identify(live, names), identify(target, names)
 		if a != nil && b != nil {
 			return a, b, true
@@ -81,7 +62,7 @@ func identify(items []any, names []string) []string {
 	spelled := make([]string, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for _, item := range items {
-		token, ok := identity(item, names)
+		token, ok := value.Key(item, names)
 		if !ok {
 			return nil
 		}

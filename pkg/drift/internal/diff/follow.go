@@ -55,13 +55,13 @@ func (f Finder) Follow(document, model any, steps []string) (any, bool) {
 // sameItem finds the item of a list that has the identity of the model item; it
 // looks at the model's own index first.
 func (f Finder) sameItem(items []any, model any, i int) (int, bool) {
-	for _, names := range identities {
-		wanted, ok := identity(model, names)
+	for _, names := range value.ListKeys {
+		wanted, ok := value.Key(model, names)
 		if !ok {
 			continue
 		}
 		if i < len(items) {
-			if found, ok := identity(items[i], names); ok && found == wanted {
+			if found, ok := value.Key(items[i], names); ok && found == wanted {
 				return i, true
 			}
 		}
@@ -74,7 +74,7 @@ func (f Finder) sameItem(items []any, model any, i int) (int, bool) {
 func (f Finder) search(items []any, names []string, wanted string) (int, bool) {
 	if f == nil || len(items) == 0 {
 		for j, item := range items {
-			if found, ok := identity(item, names); ok && found == wanted {
+			if found, ok := value.Key(item, names); ok && found == wanted {
 				return j, true
 			}
 		}
@@ -85,7 +85,7 @@ func (f Finder) search(items []any, names []string, wanted string) (int, bool) {
 	if !known {
 		index = make(map[string]int, len(items))
 		for j, item := range slices.Backward(items) {
-			if found, ok := identity(item, names); ok {
+			if found, ok := value.Key(item, names); ok {
 				index[found] = j
 			}
 		}
@@ -93,20 +93,4 @@ func (f Finder) search(items []any, names []string, wanted string) (int, bool) {
 	}
 	j, found := index[wanted]
 	return j, found
-}
-
-func identity(item any, names []string) (string, bool) {
-	m, ok := item.(map[string]any)
-	if !ok {
-		return "", false
-	}
-	v, found := m[names[0]]
-	if !found {
-		return "", false
-	}
-	spelled := value.Canonical(v)
-	if len(names) > 1 {
-		spelled += value.Canonical(m[names[1]])
-	}
-	return spelled, true
 }

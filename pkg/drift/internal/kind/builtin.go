@@ -12,7 +12,6 @@ import (
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/pkg/drift"
-	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -30,26 +29,6 @@ func ServedVersions(crd object.Object) []string {
 		}
 	}
 	return served
-}
-
-// MergeKey spells an item's key; protocol is TCP where it is left out.
-func MergeKey(item any, names []string) (string, bool) {
-	m, ok := item.(map[string]any)
-	if !ok || len(names) == 0 {
-		return "", false
-	}
-	parts := make([]string, 0, len(names))
-	for i, name := range names {
-		v, found := m[name]
-		switch {
-		case !found && name == "protocol":
-			v = "TCP"
-		case !found && i == 0:
-			return "", false
-		}
-		parts = append(parts, name+"="+strings.Trim(value.Canonical(v), `"`))
-	}
-	return strings.Join(parts, ","), true
 }
 
 // WithDefaults returns an object of one of Kubernetes' own kinds with the defaults

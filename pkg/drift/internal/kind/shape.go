@@ -7,6 +7,7 @@ package kind
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	quantities "k8s.io/apimachinery/pkg/api/resource"
@@ -83,14 +84,16 @@ func structField(goType reflect.Type, name string) (Shape, bool) {
 // mergeKeysOf are the keys of the items of a list; ports are told apart by their
 // protocol too.
 func mergeKeysOf(field reflect.StructField) []string {
-	switch name := field.Tag.Get("patchMergeKey"); name {
-	case "":
+	name := field.Tag.Get("patchMergeKey")
+	if name == "" {
 		return nil
-	case "containerPort", "port":
-		return []string{name, "protocol"}
-	default:
-		return []string{name}
 	}
+	for _, keys := range value.ListKeys {
+		if keys[0] == name && slices.Contains(keys, "protocol") {
+			return keys
+		}
+	}
+	return []string{name}
 }
 
 func indirect(goType reflect.Type) reflect.Type {

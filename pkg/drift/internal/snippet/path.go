@@ -152,10 +152,6 @@ func (k *ListKeys) Identify(item any, next string, index int) ([]ItemKey, int) {
 	return nil, index
 }
 
-// usualKeys come first where several fields would do: they are what people know
-// an item by, and what API types call their merge keys.
-var usualKeys = []string{"name", "id", "key", "secretKey", "containerPort", "port", "mountPath", "devicePath", "ip", "uid", "topologyKey", "type"}
-
 // maxKeys bounds how many fields are looked at.
 const maxKeys = 12
 
@@ -224,14 +220,18 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
+// keyRank orders fields: first what lists are known to be told apart by, which people
+// know an item by too.
 func keyRank(name string) int {
-	if i := slices.Index(usualKeys, name); i >= 0 {
-		return i
+	for i, keys := range value.ListKeys {
+		if keys[0] == name {
+			return i
+		}
 	}
 	if strings.HasSuffix(name, "Name") || strings.HasSuffix(name, "Key") || strings.HasSuffix(name, "ID") || strings.HasSuffix(name, "Id") {
-		return len(usualKeys)
+		return len(value.ListKeys)
 	}
-	return len(usualKeys) + 1
+	return len(value.ListKeys) + 1
 }
 
 // uniqueKey reports whether the fields are unique in both lists, and where Git has

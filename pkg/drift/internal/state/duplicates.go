@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
@@ -41,7 +42,7 @@ type Duplicate struct {
 
 // Evidence says it in a sentence.
 func (d Duplicate) Evidence() string {
-	return fmt.Sprintf("Git has two items with the key %s in %s", d.key, d.list)
+	return fmt.Sprintf("Git has two items with the key %s in %s", strings.ReplaceAll(d.key, `"`, ""), d.list)
 }
 
 // Duplicates finds Git's items with the same merge key.
@@ -69,7 +70,7 @@ func seekDuplicates(pointer fieldpath.Pointer, s kind.Shape, node any, found *[]
 		below, _ := s.Child("0")
 		seen := map[string]bool{}
 		for i, item := range v {
-			if key, ok := kind.MergeKey(item, s.MergeKeys); ok && seen[key] {
+			if key, ok := value.Key(item, s.MergeKeys); ok && seen[key] {
 				*found = append(*found, Duplicate{list: pointer, Item: pointer.Index(i), key: key})
 			} else if ok {
 				seen[key] = true

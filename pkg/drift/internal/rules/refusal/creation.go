@@ -7,12 +7,9 @@ import (
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
 
 	"github.com/moorpin/moorpin/pkg/drift"
-	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
-	"github.com/moorpin/moorpin/pkg/drift/internal/value"
-	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -92,55 +89,4 @@ func KindNotServed(r *state.Resource) (rule.Answer, bool) {
 // Evidence and source: as of annotationTooLong.
 func CreationTooLong(r *state.Resource) (rule.Answer, bool) {
 	return annotationTooLong(r, nil)
-}
-
-// MergeKeyForeseen answers: the key of a list item (a port's number) was edited, so that a
-// merge by key keeps the old item beside the new one, and both have the same name,
-// which the API server refuses.
-// Evidence: in what Argo CD predicts, two items of a list with merge keys have one
-// name. Source: #4864, #24704.
-func MergeKeyForeseen(r *state.Resource, open []*diff.Difference) []rule.Answer {
-	root, known := r.Shape()
-	if !known || r.Strategy != drift.Legacy {
-		return nil
-	}
-	judged := map[fieldpath.Pointer]string{}
-	var answers []rule.Answer
-	for _, d := range open {
-		for i := 1; i < len(d.Steps); i++ {
-			held := fieldpath.Of(d.Steps[:i]...)
-			if _, done := judged[held]; !done && value.IsIndex(d.Steps[i]) {
-				judged[held] = ""
-				if s, has := root.At(d.Steps[:i]); has && len(s.MergeKeys) > 0 && s.MergeKeys[0] != "name" {
-					judged[held] = doubledName(held, r.Predicted)
-				}
-			}
-			if name := judged[held]; name != "" {
-				answers = append(answers, mergeKeyAnswer(d, held, name))
-				break
-			}
-		}
-	}
-	return answers
-}
-
-func mergeKeyAnswer(d *diff.Difference, held fieldpath.Pointer, name string) rule.Answer {
-	return rule.Answer{Mechanism: drift.MergeKeyConflict, Differences: []*diff.Difference{d}, Confidence: drift.Likely, Sync: drift.WillFail, Evidence: []string{
-		fmt.Sprintf("a merge by key would leave two items called %q in %s, which the API server refuses", name, held),
-	}}
-}
-
-// doubledName is a name that two items of a list have.
-func doubledName(held fieldpath.Pointer, document object.Object) string {
-	value, _ := held.Value(document)
-	items, _ := value.([]any)
-	seen := map[string]bool{}
-	for _, item := range items {
-		name := object.Text(item, "name")
-		if name != "" && seen[name] {
-			return name
-		}
-		seen[name] = true
-	}
-	return ""
 }
