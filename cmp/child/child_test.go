@@ -260,6 +260,13 @@ func TestFaults(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Where != "helm.valueFiles" {
 		t.Errorf("got %v", err)
 	}
+	_, err = app{files: map[string]string{
+		"app/Chart.yaml":       "apiVersion: v2\nname: a\nversion: 1.0.0\n",
+		"app/templates/a.yaml": `{{ fail (print (repeat 6000000 "x") "the end") }}`,
+	}}.do(t.Context(), t, pool, nil)
+	if !errors.As(err, &refusal) || len(err.Error()) > 1<<20 || !strings.Contains(err.Error(), "the end") {
+		t.Errorf("a long complaint of the user's own is told as %.300v", err)
+	}
 }
 
 // slowTool puts a tool first in PATH that starts a child and waits. Each of the two

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	kjson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/pkg/cli"
 	"github.com/moorpin/moorpin/pkg/manifest"
 )
 
@@ -39,14 +41,32 @@ type fault struct {
 	Stack []byte `json:",omitempty"`
 }
 
+// faultBytes bounds each text of a fault: a chart may fail with as many bytes as it has
+// memory for. It is far more than anybody is told of it.
+const faultBytes = 64 << 10
+
 func newFault(err error) *fault {
-	f := &fault{Text: err.Error()}
-	f.Refused, _ = errors.AsType[*render.Refusal](err)
-	f.Unreadable, _ = errors.AsType[*manifest.Error](err)
+	f := &fault{Text: shortened(err.Error())}
+	if refused, found := errors.AsType[*render.Refusal](err); found {
+		f.Refused = &render.Refusal{Where: shortened(refused.Where), Reason: shortened(refused.Reason)}
+	}
+	if unreadable, found := errors.AsType[*manifest.Error](err); found {
+		short := *unreadable
+		short.Reason = shortened(short.Reason)
+		f.Unreadable = &short
+	}
 	if broken, found := errors.AsType[*render.Breakdown](err); found {
 		f.Stack = broken.Stack
 	}
 	return f
+}
+
+// shortened leaves the middle of a long text out: a tool may say last why it failed.
+func shortened(text string) string {
+	if len(text) <= faultBytes {
+		return text
+	}
+	return cli.Cut(text, faultBytes/2) + strings.ToValidUTF8(text[len(text)-faultBytes/2:], "")
 }
 
 // err is the error again.

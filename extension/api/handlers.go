@@ -85,7 +85,7 @@ func (a *api) classify(ctx context.Context, q *question) (*reply, error) {
 
 // posted is a snapshot that was sent, which must be of the caller's Application.
 func (q *question) posted(document []byte) report.Posted {
-	return report.Posted{Document: document, Of: identity(q.caller)}
+	return report.Posted{Document: document, Of: identity(q.caller), By: q.caller.Username}
 }
 
 func (a *api) report(ctx context.Context, q *question) (*reply, error) {

@@ -13,10 +13,19 @@ import (
 )
 
 // asker is for whom work is done: an Application, and the project that it is in where
-// that is known. A scan asks for nobody who waits.
+// that is known. User is who sent what it is about; nobody did where it was collected,
+// which is shared by all who ask. A scan asks for nobody who waits.
 type asker struct {
-	application, project string
-	scan                 bool
+	application, project, user string
+	scan                       bool
+}
+
+// sender is the user or, where nobody is known to have sent anything, the Application.
+func (a asker) sender() string {
+	if a.user != "" {
+		return "user " + a.user
+	}
+	return "application " + a.application
 }
 
 func askerOf(ref argocd.Ref) asker { return asker{application: ref.String()} }
@@ -24,7 +33,7 @@ func askerOf(ref argocd.Ref) asker { return asker{application: ref.String()} }
 // askerOf is whose snapshot the question is about.
 func (q Question) askerOf() asker {
 	if q.Posted.Document != nil {
-		return asker{application: q.Posted.Of.Application.String(), project: q.Posted.Of.Project}
+		return asker{application: q.Posted.Of.Application.String(), project: q.Posted.Of.Project, user: q.Posted.By}
 	}
 	return ofSnapshot(q.Snapshot)
 }
@@ -40,16 +49,17 @@ func ofSnapshot(s *drift.Snapshot) asker {
 
 // gate lets some work at once and some more wait, and shares both among askers.
 //
-// Turns: an Application never holds more than half of them (but one), whether others wait
-// or not, so that others need not wait for its share to end. Scans hold all but one at
-// most, and come after all others. Whoever holds the fewest turns is next, then whose
-// project does, then who got its last turn earlier, then who came earlier.
+// Turns: an Application never holds more than half of them (but one), nor does what one
+// user has sent, whether others wait or not, so that others need not wait for its share to
+// end. Scans hold all but one at most, and come after all others. Whoever holds the fewest
+// turns is next, then whose project does, then who got its last turn earlier, then who
+// came earlier.
 //
 // Taking back: a project that has all the turns that are no scan's gives back the one that
 // it has had for longest, once that is longer than share, when another project waits.
 //
 // Queue: when it is full, the newest of the Application with the most in it gives way to
-// a newcomer with fewer, and so for projects.
+// a newcomer with fewer, and so for users and for projects.
 type gate struct {
 	slots, queue int
 	// share is how long a turn is anybody's; 0 is for ever.
@@ -230,7 +240,9 @@ func (g *gate) mayWork(who asker) bool {
 	if who.scan && g.count(func(a asker) bool { return a.scan }) >= max(1, g.slots-1) {
 		return false
 	}
-	return g.count(func(a asker) bool { return a.application == who.application }) < max(1, g.slots/2)
+	share := max(1, g.slots/2)
+	return g.count(func(a asker) bool { return a.application == who.application }) < share &&
+		(who.user == "" || g.count(func(a asker) bool { return a.user == who.user }) < share)
 }
 
 // rank orders askers, the least first.
@@ -265,6 +277,7 @@ func (g *gate) crowd(newcomer *waiter) *waiter {
 	for _, group := range []func(asker) string{
 		func(a asker) string { return fmt.Sprint(a.scan && !newcomer.turn.who.scan) },
 		func(a asker) string { return a.application },
+		asker.sender,
 		func(a asker) string { return a.project },
 	} {
 		sums := map[string]int{}

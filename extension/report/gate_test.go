@@ -45,6 +45,48 @@ func crowd(t *testing.T, s *report.Service, n int) (release func() []error) {
 
 func quick(context.Context) (int, error) { return 7, nil }
 
+// TestOneUserTakesNotAllTurns: who sends snapshots of many Applications keeps nobody from
+// an answer, and who has sent nothing is not counted as one user.
+func TestOneUserTakesNotAllTurns(t *testing.T) {
+	for name, test := range map[string]struct {
+		reason, user string
+		answered     bool
+	}{
+		"another user":  {"a turn is left", "zoe", true},
+		"the same user": {"it has its share already", "mallory", false},
+		"nobody":        {"what was collected is for all", "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := report.NewService(report.ServiceOptions{Workers: 2, Queue: 64, Timeout: 5 * time.Second})
+			hold := make(chan struct{})
+			var running sync.WaitGroup
+			defer running.Wait()
+			defer close(hold)
+			for i := range 6 {
+				posted := of("evil", fmt.Sprint("mallory-", i))
+				posted.By = "mallory"
+				running.Go(func() {
+					_, _ = report.DetachedFor(t.Context(), s, posted, func(context.Context) (int, error) {
+						<-hold
+						return 0, nil
+					})
+				})
+			}
+			for report.Queued(s) < 4 {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(50 * time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			posted := of("shops", "zoe")
+			posted.By = test.user
+			if _, err := report.DetachedFor(ctx, s, posted, quick); (err == nil) != test.answered {
+				t.Errorf("%s: got %v", test.reason, err)
+			}
+		})
+	}
+}
+
 // TestOneAskerTakesNotAllTurns: however much one Application is asked about, another is
 // answered at once.
 func TestOneAskerTakesNotAllTurns(t *testing.T) {

@@ -13,6 +13,8 @@ type Posted struct {
 	Document []byte
 	// Of is whose snapshot it must be; the zero Identity takes any.
 	Of Identity
+	// By is the user who sent it, "" where that is not known.
+	By string
 }
 
 // Identity names an Application and the project that it is in.
