@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/moorpin/moorpin/e2e/freeport"
 	"github.com/moorpin/moorpin/extension/ui"
 	"github.com/moorpin/moorpin/pkg/doctor"
 )
@@ -80,7 +80,7 @@ func TestDoctorSources(t *testing.T) {
 	token, kubeconfig := filepath.Join(folder, "token"), filepath.Join(folder, "kubeconfig")
 	for path, text := range map[string]string{
 		token:      "a-token",
-		kubeconfig: `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://` + deadAddress(t) + `"}}], contexts: [{name: a, context: {cluster: a}}]}`,
+		kubeconfig: `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://` + freeport.Address(t) + `"}}], contexts: [{name: a, context: {cluster: a}}]}`,
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -107,15 +107,4 @@ func TestDoctorSources(t *testing.T) {
 	if code, _, errs = execute(t, append(args, "--check", "--skip", "cluster,socket,schemas,skew")...); code != 0 {
 		t.Errorf("with all of them left out: exit code %d: %s", code, errs)
 	}
-}
-
-// deadAddress is one that nobody listens on.
-func deadAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/util/cmp"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/moorpin/moorpin/e2e/freeport"
 	"github.com/moorpin/moorpin/pkg/cli"
 )
 
@@ -24,7 +24,7 @@ import (
 func TestServe(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder)
-	work, metrics := filepath.Join(t.TempDir(), "work"), freeAddress(t)
+	work, metrics := filepath.Join(t.TempDir(), "work"), freeport.Address(t)
 	leftover := filepath.Join(work, "slots", "left", "over")
 	err := os.MkdirAll(leftover, 0o700)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestServeWithoutItsCluster(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("ARGOCD_PLUGINSOCKFILEPATH", folder)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	err := os.WriteFile(kubeconfig, []byte(`{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://`+freeAddress(t)+`"}}], contexts: [{name: a, context: {cluster: a}}]}`), 0o600)
+	err := os.WriteFile(kubeconfig, []byte(`{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "http://`+freeport.Address(t)+`"}}], contexts: [{name: a, context: {cluster: a}}]}`), 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,18 +217,4 @@ func get(t *testing.T, url string) string {
 		t.Fatalf("%s: %s, %v", url, reply.Status, err)
 	}
 	return string(body)
-}
-
-// freeAddress is one that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = listener.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return listener.Addr().String()
 }

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/moorpin/moorpin/e2e/controlplane"
+	"github.com/moorpin/moorpin/e2e/freeport"
 	"github.com/moorpin/moorpin/e2e/proxied"
 	"github.com/moorpin/moorpin/manifests"
 	"github.com/moorpin/moorpin/pkg/doctor"
@@ -71,7 +72,7 @@ func TestDoctor(t *testing.T) {
 	})
 
 	i.applyWorkloads(t, i.whole, "argocd-repo-server")
-	metrics := freeAddress(t)
+	metrics := freeport.Address(t)
 	startSidecar(t, "--metrics-address", metrics)
 	i.args = append(i.args, "--sidecar-metrics", "http://"+metrics+"/metrics")
 	i.expect(t, "sidecar", map[string]doctor.Status{

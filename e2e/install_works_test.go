@@ -20,6 +20,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/moorpin/moorpin/e2e/controlplane"
+	"github.com/moorpin/moorpin/e2e/freeport"
 	"github.com/moorpin/moorpin/e2e/proxied"
 	"github.com/moorpin/moorpin/manifests"
 )
@@ -39,7 +40,7 @@ func TestInstallRights(t *testing.T) {
 
 	t.Run("sidecar", func(t *testing.T) {
 		pod := find(t, objects, "Deployment", "argocd-repo-server")
-		metrics, kubeconfig := freeAddress(t), account(t, namespace, "argocd-repo-server")
+		metrics, kubeconfig := freeport.Address(t), account(t, namespace, "argocd-repo-server")
 		args := argsOf(t, pod, "containers/moorpin", strings.NewReplacer("--metrics-address=:8085", "--metrics-address="+metrics))
 		startSidecar(t, append(args, "--kubeconfig", kubeconfig)...)
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
@@ -87,7 +88,7 @@ func TestInstallProxies(t *testing.T) {
 	}
 	// Nobody here resolves the name of a Service.
 	const service = "http://moorpin-extension:8080"
-	address := freeAddress(t)
+	address := freeport.Address(t)
 	for _, name := range []string{"argocd-cm", "argocd-rbac-cm", "argocd-cmd-params-cm"} {
 		added := addedKeys(t, find(t, plain, "ConfigMap", name), find(t, objects, "ConfigMap", name))
 		if config, is := added["extension.config.moorpin"]; is {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/moorpin/moorpin/e2e/controlplane"
+	"github.com/moorpin/moorpin/e2e/freeport"
 	"github.com/moorpin/moorpin/e2e/proxied"
 )
 
@@ -63,7 +63,7 @@ func startBackendIn(t testing.TB, in surroundings, args ...string) *backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &backend{url: "http://" + freeAddress(t), metrics: "http://" + freeAddress(t), log: filepath.Join(t.TempDir(), "backend.log"), done: make(chan struct{})}
+	b := &backend{url: "http://" + freeport.Address(t), metrics: "http://" + freeport.Address(t), log: filepath.Join(t.TempDir(), "backend.log"), done: make(chan struct{})}
 	log, err := os.Create(b.log)
 	if err != nil {
 		t.Fatal(err)
@@ -143,17 +143,6 @@ func (b *backend) stop(t testing.TB) {
 		_ = b.process.Process.Kill()
 		t.Error("the backend did not end within a minute of SIGTERM")
 	}
-}
-
-// freeAddress is one that nobody listens on.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // secretFile writes a shared secret into a file of its own.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/moorpin/moorpin/e2e/freeport"
 )
 
 const proxySecret = "0123456789abcdef-shared"
@@ -65,7 +67,7 @@ func TestServeRefuses(t *testing.T) {
 // it, which returns its exit code and all that it said.
 func serve(t *testing.T, args ...string) (app, metrics string, stop func() string) {
 	t.Helper()
-	app, metrics = free(t), free(t)
+	app, metrics = freeport.Address(t), freeport.Address(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan string, 1)
 	go func() {
@@ -150,16 +152,6 @@ func TestServe(t *testing.T) {
 	if strings.Contains(said, proxySecret) {
 		t.Errorf("the log holds the secret: %s", said)
 	}
-}
-
-func free(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // question is one request, as argocd-server passes it on.

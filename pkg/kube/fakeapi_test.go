@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/moorpin/moorpin/e2e/freeport"
 )
 
 // fakeAPI is an API server that knows CRDs only. It can go away and come back
@@ -37,15 +39,7 @@ type event struct {
 // newFakeAPI reserves an address; start makes it answer.
 func newFakeAPI(t *testing.T, crds ...map[string]any) *fakeAPI {
 	t.Helper()
-	reserved, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	api := &fakeAPI{address: reserved.Addr().String(), crds: map[string]map[string]any{}, watchers: map[chan []byte]bool{}}
-	err = reserved.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	api := &fakeAPI{address: freeport.Address(t), crds: map[string]map[string]any{}, watchers: map[chan []byte]bool{}}
 	for _, crd := range crds {
 		api.put("", crd)
 	}
