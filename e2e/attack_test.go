@@ -18,6 +18,7 @@ import (
 	"github.com/argoproj/argo-cd/v2/reposerver/apiclient"
 
 	"github.com/moorpin/moorpin/e2e/attack"
+	"github.com/moorpin/moorpin/e2e/controlplane"
 	"github.com/moorpin/moorpin/pkg/confine"
 )
 
@@ -100,6 +101,24 @@ func throughPlugin(name, url, kind, block string) *apiclient.ManifestRequest {
 	return request
 }
 
+// newLinkedRepository is one in which texts that say so are links.
+func newLinkedRepository(t *testing.T, files map[string]string) *controlplane.Repository {
+	t.Helper()
+	repository := newRepository(t, files)
+	for name, text := range files {
+		if aim, isLink := strings.CutPrefix(text, attack.LinkTo); isLink {
+			file := filepath.Join(repository.Dir(), name)
+			if err := errors.Join(os.Remove(file), os.Symlink(aim, file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := repository.Commit(t.Context(), "Add the links", nil); err != nil {
+		t.Fatal(err)
+	}
+	return repository
+}
+
 // TestAttackReads: nothing that somebody can commit, or write into an Application, has
 // the sidecar read its token, its environment or what belongs to another render.
 func TestAttackReads(t *testing.T) {
@@ -111,7 +130,7 @@ func TestAttackReads(t *testing.T) {
 	client := repoServer(t)
 	for name, c := range attack.Reads(attack.Target{Token: sidecar.token, Process: sidecar.process.Pid}) {
 		t.Run(name, func(t *testing.T) {
-			repository := newRepository(t, c.Files)
+			repository := newLinkedRepository(t, c.Files)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			response, err := client.GenerateManifest(ctx, throughPlugin("reader", repository.URL(), c.Kind, c.Block))

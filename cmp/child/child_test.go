@@ -19,6 +19,7 @@ import (
 
 	"github.com/moorpin/moorpin/cmp/child"
 	"github.com/moorpin/moorpin/cmp/render"
+	"github.com/moorpin/moorpin/e2e/attack"
 	"github.com/moorpin/moorpin/e2e/controlplane"
 	"github.com/moorpin/moorpin/pkg/confine"
 	"github.com/moorpin/moorpin/pkg/manifest"
@@ -86,6 +87,10 @@ func (a app) lay(t testing.TB, root string) {
 	for name, text := range a.files {
 		file := filepath.Join(root, name)
 		check(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		if aim, isLink := strings.CutPrefix(text, attack.LinkTo); isLink {
+			check(t, os.Symlink(aim, file))
+			continue
+		}
 		check(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for name, target := range a.links {

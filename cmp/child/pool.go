@@ -194,9 +194,13 @@ type Slot struct {
 	pool  *Pool
 	child *confine.Child
 	spent bool
+	few   bool // little lies in the folder
 	once  sync.Once
 	gone  chan struct{}
 }
+
+// fewEntries are removed in some milliseconds.
+const fewEntries = 1000
 
 // Folder is where the private copy of the repository belongs.
 func (s *Slot) Folder() string { return s.child.Folder() }
@@ -224,22 +228,27 @@ func (s *Slot) Do(ctx context.Context, task Task, schemas crd.Lookup) (*Outcome,
 	if decoded.Fault != nil {
 		return nil, s.nameBound(task.Path, decoded.Fault)
 	}
-	s.spent = decoded.Programs
+	s.spent, s.few = decoded.Programs, task.Entries <= fewEntries
 	return &decoded.Outcome, nil
 }
 
 // Release gives the child back. What lies in its folder is removed meanwhile, which takes
-// long where there is much; what is returned is closed then.
+// long where there is much; what is returned is closed then, or at once where there is
+// little and no program has added to it.
 func (s *Slot) Release() (gone <-chan struct{}) {
 	s.once.Do(func() {
+		tell := sync.OnceFunc(func() { close(s.gone) })
+		if s.few && !s.spent {
+			tell()
+		}
 		s.pool.background.Go(func() {
 			if !s.spent && s.child.Usable(keepBytes) && empty(s.child.Folder()) == nil {
 				s.pool.put(s.child)
-				close(s.gone)
+				tell()
 				return
 			}
 			s.pool.end(s.child)
-			close(s.gone)
+			tell()
 			s.pool.fill()
 		})
 	})

@@ -36,6 +36,8 @@ type Task struct {
 	// Root is the private copy of the repository, below the folder of the slot, which
 	// the render changes. Path is the app's folder in it.
 	Root, Path string
+	// Entries counts the files, folders and links below Root.
+	Entries int
 	// Env is the environment that Argo CD gives to a plugin. It says what is rendered,
 	// unless Request does.
 	Env map[string]string

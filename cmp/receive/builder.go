@@ -49,7 +49,7 @@ func build(ctx context.Context, dir string, limits Limits, fill func(into *build
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{Dir: dir, Files: into.files, Bytes: into.bytes}, nil
+	return &Tree{Dir: dir, Files: into.files, Entries: into.made, Bytes: into.bytes}, nil
 }
 
 // newDir makes a directory for this user only, below workDir, with a path that holds no

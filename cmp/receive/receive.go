@@ -46,6 +46,8 @@ type Tree struct {
 	Metadata Metadata
 	// Files counts the files and links, without .git.
 	Files int
+	// Entries counts the folders too.
+	Entries int
 	// Bytes adds up the sizes of the files.
 	Bytes int64
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	pathutil "github.com/argoproj/argo-cd/v2/util/io/path"
 
 	"github.com/moorpin/moorpin/pkg/manifest"
 )
@@ -45,8 +46,8 @@ func (j *job) guardHelm(helm *v1alpha1.ApplicationSourceHelm) error {
 		if j.isReference(file) {
 			return refuseReference("helm.valueFiles", file)
 		}
-		if strings.ContainsAny(j.env().Envsubst(file), ",\"\n\r") {
-			return refuse("helm.valueFiles", "%q holds a comma, a quote or a line break, at which Helm would split it into several; rename the file", file)
+		if strings.ContainsAny(j.handedOver(file), ",\"\n\r") {
+			return refuse("helm.valueFiles", "%q, or where it leads as a link, holds a comma, a quote or a line break, at which Helm would split it into several; rename the file", file)
 		}
 	}
 	for _, parameter := range helm.FileParameters {
@@ -80,11 +81,22 @@ func (j *job) guardHelmArguments(helm *v1alpha1.ApplicationSourceHelm) error {
 		if !plainName(parameter.Name) {
 			return refuse("helm.fileParameters", "the name %q holds one of , = { } or an escape of another sign than a dot, so that Helm would take it for several", parameter.Name)
 		}
-		if strings.ContainsAny(j.env().Envsubst(parameter.Path), ",{}\\\n") {
-			return refuse("helm.fileParameters", "the path %q holds one of , { } or a backslash, at which Helm would split it; rename the file", parameter.Path)
+		if strings.ContainsAny(j.handedOver(parameter.Path), ",{}\\\n") {
+			return refuse("helm.fileParameters", "the path %q, or where it leads as a link, holds one of , { } or a backslash, at which Helm would split it; rename the file", parameter.Path)
 		}
 	}
 	return nil
+}
+
+// handedOver is the file that Argo CD hands to Helm for one that the source names: it
+// replaces variables, and a link by where it leads. What it refuses is left as it is.
+func (j *job) handedOver(file string) string {
+	file = j.env().Envsubst(file)
+	found, _, err := pathutil.ResolveValueFilePathOrUrl(j.app, j.root, file, j.renderer.config.ValueSchemes)
+	if err != nil {
+		return file
+	}
+	return strings.TrimPrefix(string(found), j.root)
 }
 
 // plainName reports whether Helm takes a name for one key: a dot may be escaped in it,

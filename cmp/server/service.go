@@ -20,7 +20,7 @@ type Slot interface {
 	// Do renders and pins. It returns soon after ctx ends.
 	Do(ctx context.Context, task child.Task, schemas schema.Lookup) (*child.Outcome, error)
 	// Release gives the child back and removes what lies in its folder. It does not wait
-	// for that: what it returns is closed then.
+	// for that: what it returns is closed then, or at once where it is little.
 	Release() (gone <-chan struct{})
 }
 
@@ -132,7 +132,7 @@ func (s *service) generate(ctx context.Context, from *inbound, run *run) (reply 
 	}
 
 	run.phases.begin(phaseRender)
-	outcome, err := slot.Do(ctx, child.Task{Root: tree.Dir, Path: path, Env: tree.Metadata.Env, Mode: s.options.Mode}, s.options.Schemas())
+	outcome, err := slot.Do(ctx, child.Task{Root: tree.Dir, Path: path, Entries: tree.Entries, Env: tree.Metadata.Env, Mode: s.options.Mode}, s.options.Schemas())
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the child has named the step
 	}

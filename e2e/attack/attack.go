@@ -52,6 +52,9 @@ func Neighbour() map[string]string {
 	return files
 }
 
+// LinkTo begins the text of a file that is a link, to what follows.
+const LinkTo = "link to "
+
 // Read is an attack on a file or on the environment. Whatever comes of it, the [Secret]
 // may not be in it.
 type Read struct {
@@ -70,7 +73,7 @@ var Works = []string{
 	"jsonnet import", "jsonnet import bytes", "jsonnet import upward", "jsonnet argument", "jsonnet second file", "jsonnet third file",
 	"jsonnet variable", "jsonnet from Git alone", "jsonnet environment", "jsonnet through proc", "jsonnet through root",
 	"helm file name", "helm file list", "helm from Git alone", "helm dependency", "helm dependency of proc", "helm old dependency",
-	"helm value files", "helm value files of Git", "helm lock", "helm old lock",
+	"helm value files", "helm value files of Git", "helm linked values", "helm linked file", "helm lock", "helm old lock",
 	"kustomize resource", "kustomize through proc", "kustomize nested", "kustomize component", "kustomize source",
 }
 
@@ -137,6 +140,8 @@ func Reads(target Target) map[string]Read {
 		"helm value files":        {"a comma in the name of a file with values", with(charted(""), "app/x", "a: b"), "helm", "valueFiles: ['x," + folder + "/values.yaml']", true},
 		"helm value files of Git": {"a file of the repository names them", with(charted(""), "app/x", "a: b", "app/.argocd-source.yaml", "helm: {valueFiles: ['x,"+folder+"/values.yaml']}"), "", "", true},
 		"helm value files by URL": {"a comma in a URL", charted(""), "helm", "valueFiles: ['http://127.0.0.1:1/," + folder + "/values.yaml']", true},
+		"helm linked values":      {"a comma where a link leads, which Argo CD follows", with(charted(""), "links/x", LinkTo+"y,"+folder+"/values.yaml", "links/y", "a: b"), "helm", "valueFiles: [../links/x]", true},
+		"helm linked file":        {"an escape before a comma there", with(charted(""), "links/x", LinkTo+`y\\,b=`+token, `links/y\`, ""), "helm", "fileParameters: [{name: a, path: ../links/x}]", true},
 		"helm release name":       {"the name is a template with the environment", charted(""), "helm", `releaseName: '{{ env "` + SecretVariable + `" }}'`, true},
 		"helm dependency":         {"a chart of elsewhere", with(charted(""), "app/Chart.yaml", chart+"dependencies: [{name: neighbour, version: 1.0.0, repository: 'file://"+folder+"'}]\n"), "", "", true},
 		"helm dependency of proc": {"a chart by way of a process", with(charted(""), "app/Chart.yaml", chart+"dependencies: [{name: neighbour, version: 1.0.0, repository: 'file://"+up+proc+"/cwd'}]\n"), "", "", true},
