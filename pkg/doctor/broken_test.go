@@ -113,7 +113,7 @@ var faults = map[string]fault{
 	"discovery flag":  {"seen from outside", withoutInside(sidecarArgs("--discovery")), "discovery", doctor.Warn, "discovery is on", "--discovery"},
 	"discovery=false": {"said to be off", withoutInside(sidecarArgs("--discovery=false")), "discovery", doctor.OK, "1 of 3 name it", ""},
 
-	"no Landlock":   {"an old kernel", counted("cmp_confined 1\n", "cmp_confined 0\n"), "confinement", doctor.Warn, "has no Landlock", "--confine=require"},
+	"no Landlock": {"an old kernel", counted("cmp_confined 1\n", "cmp_confined 0\n"), "confinement", doctor.Warn, "has no Landlock", "--confine=require"},
 	"unconfined": {"the Deployment is not seen", func(t *testing.T, p *patient) {
 		counted("cmp_confined 1\n", "cmp_confined 0\n")(t, p)
 		p.sources.Cluster = nil
