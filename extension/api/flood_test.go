@@ -254,10 +254,13 @@ func TestConnectionAfterSlowReader(t *testing.T) {
 	f := newFake()
 	f.large = strings.Repeat("x", 16<<20)
 	f.before = func(ctx context.Context) { f.fail = ctx.Err() }
-	b := start(t, api.Options{Reporter: f, TokenMode: true, Timeout: 300 * time.Millisecond})
+	b := start(t, api.Options{Reporter: f, TokenMode: true, Timeout: time.Second})
 	connection := b.dial(t, "GET "+frontResource, 0, nil)
+	if err := connection.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
 	reader := bufio.NewReader(connection)
-	time.Sleep(1800 * time.Millisecond) // above the timeout, and what is granted beyond it
+	time.Sleep(2500 * time.Millisecond) // above the timeout, and what is granted beyond it
 	answer, err := http.ReadResponse(reader, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -171,7 +171,7 @@ func askField(f *rule.Field, r *state.Resource, open []*diff.Difference) []rule.
 		if r.Application.Ctx.Err() != nil {
 			break
 		}
-		if f.Alike && outcome.Wanted(r, d) {
+		if f.SkipEdited && outcome.EditedLiveOrInGit(r, d) {
 			continue
 		}
 		if c, ok := f.Match(r, d); ok {

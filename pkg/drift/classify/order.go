@@ -90,14 +90,14 @@ var fieldRules = []rule.Field{
 	{Mechanism: drift.AggregatedClusterrole, Match: values.AggregatedClusterRole, Why: "the rules of an aggregated role are the controller's by its definition"},
 	{Mechanism: drift.CABundleInjection, Match: writers.CABundle, Why: "a bundle of certificates at this field has one kind of writer"},
 	{Mechanism: drift.DuplicateListKey, MatchAll: values.DuplicateListKey, Why: "where Git has a key twice, what differs in the list comes of it"},
-	{Mechanism: drift.QuantityFormat, Match: values.QuantityFormat, Alike: true, Why: "equal quantities are one value, unless somebody wanted the other spelling"},
-	{Mechanism: drift.ValueCanonicalised, Match: values.ValueCanonicalised, Alike: true, Why: "equal values in two spellings, unless somebody wanted the other one"},
+	{Mechanism: drift.QuantityFormat, Match: values.QuantityFormat, SkipEdited: true, Why: "equal quantities are one value, unless somebody wanted the other spelling"},
+	{Mechanism: drift.ValueCanonicalised, Match: values.ValueCanonicalised, SkipEdited: true, Why: "equal values in two spellings, unless somebody wanted the other one"},
 	{Mechanism: drift.STSVolumeclaimtemplate, Match: values.VolumeClaimTemplate, Why: "the API server fills a claim template in, and calls it immutable"},
 	{Mechanism: drift.CRDListDefault, MatchAll: values.CRDListDefault, Why: "the schema itself has the value as the default of a list item"},
 	{Mechanism: drift.DeprecatedAlias, Match: values.DeprecatedAlias, Why: "the API server writes one field as two"},
 	{Mechanism: drift.UnknownFieldPruned, Match: values.UnknownFieldPruned, Why: "the schema has no such field, so that it can stay nowhere"},
 	{Mechanism: drift.EmptyVsAbsent, Match: values.EmptyVsAbsent, Why: "nothing and an empty value are one to most readers; the rule itself asks who wanted it"},
-	{Mechanism: drift.ExplicitDefaultDropped, Match: values.ExplicitDefaultDropped, Alike: true, Why: "a zero that is gone live was dropped, unless somebody took it away"},
+	{Mechanism: drift.ExplicitDefaultDropped, Match: values.ExplicitDefaultDropped, SkipEdited: true, Why: "a zero that is gone live was dropped, unless somebody took it away"},
 	{Mechanism: drift.ListReordered, MatchAll: values.ListReordered, Why: "the same items in another order; the rule itself asks who wanted it"},
 	{Mechanism: drift.RolloutRestart, Match: writers.RolloutRestart, Why: "a person wrote it, but as a command and not as a change of what Git declares"},
 	{MatchAll: writers.Replicas, Why: "a scaler that targets the workload will write the field again, whoever wrote it last"},
@@ -146,6 +146,8 @@ type silence struct {
 // silences are asked of all findings together.
 var silences = []silence{
 	{
+		// The rule itself answers nothing without automated sync, while an operation runs, and
+		// where [outcome.FailsAgain] has a failure that comes again.
 		mechanism: drift.AutosyncGaveUp, why: "they say why the sync failed that is not tried again",
 		by: append([]drift.Mechanism{drift.ProjectNotPermitted, drift.HookFailed, drift.ManifestGenerationError, drift.ComparisonErrorSchema, drift.AutosyncEmptyGuard, drift.SyncWindowBlocked}, drift.Failures...),
 	},

@@ -28,20 +28,6 @@ func (f *Builder) respect() []drift.Fix {
 	}}
 }
 
-func (f *Builder) deadRule() []drift.Fix {
-	fix := f.ignore(drift.FixFixIgnoreRule, f.fields, "Replaces the entry that matches nothing: group, kind, name and every step of the path as they are here.", f.found())
-	fix.Snippet = snippet.Note("in the place of the entry that matches nothing:") + "\n" + fix.Snippet
-	return []drift.Fix{fix}
-}
-
-// found is the first piece of evidence as a sentence.
-func (f *Builder) found() string {
-	if len(f.Answer.Evidence) == 0 {
-		return ""
-	}
-	return "Found: " + f.Answer.Evidence[0] + "."
-}
-
 // blockingRule leaves out of the Application's rules what covers the fields that
 // Git changed, and puts in its place a rule for what else it hides.
 func (f *Builder) blockingRule() []drift.Fix {

@@ -103,6 +103,21 @@ func anyList(values []string) []any {
 	return listed
 }
 
+// deadRule is the fix of a rule that matches nothing: the entry as it has to be.
+func (f *Builder) deadRule() []drift.Fix {
+	fix := f.ignore(drift.FixFixIgnoreRule, f.fields, "Replaces the entry that matches nothing: group, kind, name and every step of the path as they are here.", f.found())
+	fix.Snippet = snippet.Note("in the place of the entry that matches nothing:") + "\n" + fix.Snippet
+	return []drift.Fix{fix}
+}
+
+// found is the first piece of evidence as a sentence.
+func (f *Builder) found() string {
+	if len(f.Answer.Evidence) == 0 {
+		return ""
+	}
+	return "Found: " + f.Answer.Evidence[0] + "."
+}
+
 // ignore is a fix by an entry of ignoreDifferences, with RespectIgnoreDifferences
 // where a sync must leave the live value alone too.
 func (f *Builder) ignore(kind drift.FixKind, fields []drift.Field, why ...string) drift.Fix {

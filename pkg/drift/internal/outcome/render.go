@@ -84,8 +84,8 @@ func RenderedAnew(r *state.Resource, d *diff.Difference) bool {
 	return Rendering(r.Application) == SameSource && r.LastApplied != nil && (d.InApplied || d.InGit) && d.InApplied == d.InLive && !value.Equal(d.Applied, d.Git)
 }
 
-// Wanted reports whether somebody made the two sides differ: a person live, or Git.
-func Wanted(r *state.Resource, d *diff.Difference) bool {
+// EditedLiveOrInGit reports whether somebody made the two sides differ: a person live, or Git.
+func EditedLiveOrInGit(r *state.Resource, d *diff.Difference) bool {
 	return Edited(d, r.WritersOf(d)) || Moved(r, d)
 }
 

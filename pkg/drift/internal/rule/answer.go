@@ -42,10 +42,10 @@ type Field struct {
 	// one of the two.
 	Match    func(r *state.Resource, d *diff.Difference) (Answer, bool)
 	MatchAll func(r *state.Resource, open []*diff.Difference) []Answer
-	// Alike tells that the rule judges by the values alone. It is not asked about what a
-	// person wrote, nor about what Git has changed since live was applied: however alike
-	// the two values are, somebody wants another one.
-	Alike bool
+	// SkipEdited keeps from the rule, which judges by the values alone, what a person wrote
+	// and what Git has changed since live was applied: however alike the two values are,
+	// somebody wants another one, and a later rule says who.
+	SkipEdited bool
 	// Why says why the rule stands where it stands.
 	Why string
 }

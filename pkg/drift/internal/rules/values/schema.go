@@ -142,7 +142,7 @@ func EmptyVsAbsent(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 		return rule.Answer{}, false
 	}
 	sync := syncOfEmpty(r, d)
-	if sync != drift.WillFail && outcome.Wanted(r, d) {
+	if sync != drift.WillFail && outcome.EditedLiveOrInGit(r, d) {
 		return rule.Answer{}, false
 	}
 	if !d.InLive {

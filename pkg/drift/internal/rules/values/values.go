@@ -195,7 +195,7 @@ func ListReordered(r *state.Resource, open []*diff.Difference) []rule.Answer {
 			}
 			if judged[held] {
 				moved[held] = append(moved[held], d)
-				w[held] = w[held] || outcome.Wanted(r, d)
+				w[held] = w[held] || outcome.EditedLiveOrInGit(r, d)
 				break
 			}
 		}
