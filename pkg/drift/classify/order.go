@@ -135,7 +135,8 @@ var merges = []struct {
 // silence is a finding that another leaves out.
 type silence struct {
 	mechanism drift.Mechanism
-	// by are the mechanisms of findings that leave it out; none stands for all others.
+	// by are the mechanisms of findings that leave it out; none stands for all others. A
+	// finding that is only possible leaves out nothing that is certain.
 	by []drift.Mechanism
 	// whole limits the row to findings about the Application as a whole; one of the same
 	// mechanism about a resource may then leave it out.
@@ -152,7 +153,7 @@ var silences = []silence{
 	{mechanism: drift.DuplicateListKey, by: []drift.Mechanism{drift.ComparisonErrorSchema}, why: "the comparison failed of it"},
 	{
 		mechanism: drift.SyncInProgress, why: "they say what the operation waits for, or that nobody takes it up",
-		by: []drift.Mechanism{drift.DeletionStuck, drift.HookStuck, drift.WaveBlocked, drift.ControllerStale, drift.PruneProtected, drift.SyncWindowBlocked},
+		by: []drift.Mechanism{drift.DeletionStuck, drift.HookStuck, drift.HookFailed, drift.WaveBlocked, drift.ControllerStale, drift.PruneProtected, drift.SyncWindowBlocked},
 	},
 	{mechanism: drift.UnhealthyNotDrift, why: "what else is wrong is the likelier cause"},
 	{mechanism: drift.DeletionStuck, by: []drift.Mechanism{drift.DeletionStuck}, whole: true, why: "a resource says why the Application is not gone yet"},
@@ -178,6 +179,7 @@ var corrections = []struct {
 	why   string
 }{
 	{func(_ *state.Application, findings []rule.Finding) []rule.Finding { return unsilenced(findings) }, "what others explain is left out first, so that nothing is corrected in vain"},
+	{addFailures, "where other rules answer for all that differs in an object, that its write fails is said all the same"},
 	{doubtGuesses, "what only a schema would tell is possible at most where the snapshot has none"},
 	{replacing, "a sync that replaces the object loses what only live has"},
 	{addDryRuns, "the API server's own answer outranks what was foreseen"},
@@ -187,9 +189,12 @@ var corrections = []struct {
 
 // unsilenced leaves out what is said twice of one resource, and what the silences name.
 func unsilenced(findings []rule.Finding) []rule.Finding {
-	has := map[drift.Mechanism]int{}
+	has, surely := map[drift.Mechanism]int{}, map[drift.Mechanism]int{}
 	for _, f := range findings {
 		has[f.Mechanism]++
+		if f.Confidence != drift.Possible {
+			surely[f.Mechanism]++
+		}
 	}
 	total := len(findings)
 	said := map[drift.Key]map[drift.Mechanism]bool{}
@@ -203,6 +208,10 @@ func unsilenced(findings []rule.Finding) []rule.Finding {
 			}
 			said[about][f.Mechanism] = true
 		}
+		others := has
+		if f.Confidence == drift.Certain {
+			others = surely // a guess never outranks evidence
+		}
 		return slices.ContainsFunc(silences, func(row silence) bool {
 			switch {
 			case row.mechanism != f.Mechanism || row.whole && !aboutApplication(f.Resource):
@@ -210,7 +219,7 @@ func unsilenced(findings []rule.Finding) []rule.Finding {
 			case len(row.by) == 0:
 				return total > has[f.Mechanism]
 			}
-			return slices.ContainsFunc(row.by, func(by drift.Mechanism) bool { return has[by] > 1 || has[by] == 1 && by != f.Mechanism })
+			return slices.ContainsFunc(row.by, func(by drift.Mechanism) bool { return others[by] > 1 || others[by] == 1 && by != f.Mechanism })
 		})
 	})
 }

@@ -191,15 +191,9 @@ func (f *Builder) inspect(r *state.Resource) []string {
 }
 
 func (f *Builder) hookFailed() []drift.Fix {
-	commands := []string{f.told()}
-	if op := f.Object.Status.OperationState; op != nil && op.SyncResult != nil {
-		for _, result := range op.SyncResult.Resources {
-			if result != nil && result.HookType != "" && result.HookPhase.Failed() {
-				ref := drift.ResourceRef{Group: result.Group, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
-				commands = append(commands, f.inspect(f.Find(ref))...)
-				break
-			}
-		}
+	commands := append([]string{f.told()}, f.inspect(f.Find(f.about()))...)
+	if op := f.Object.Status.OperationState; op != nil && outcome.InFlight(op) {
+		commands = append(commands, Argocd(f.Application, "terminate-op"))
 	}
 	return []drift.Fix{f.cluster(drift.FixFixHook, snippet.Lines(append(commands, Argocd(f.Application, "sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
 }
@@ -233,12 +227,45 @@ func (f *Builder) gaveUp() []drift.Fix {
 }
 
 func (f *Builder) denied() []drift.Fix {
+	if right, found := outcome.NamedRight(f.Answer.Evidence); found {
+		return []drift.Fix{f.grant(right)}
+	}
 	if said := strings.Join(f.Answer.Evidence, "\n"); words.Mentions(said, []string{"failed calling webhook"}) && !words.Mentions(said, []string{"denied the request"}) {
 		return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Repair the webhook (its Service, its certificate), then sync again; the manifest may be fine:"),
 			"The API server could not ask the webhook, and was told to refuse then; no policy has judged the manifest yet.")}
 	}
-	return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Change "+f.about().Words()+" so that it satisfies what refused it:"),
+	what := f.about().Words()
+	if f.whole && f.Answer.About == nil {
+		what = "the object that was refused"
+	}
+	return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Change "+what+" so that it satisfies what refused it:"),
 		"A policy or quota refused the request; a sync fails until the manifest satisfies it, or its owner makes an exception.")}
+}
+
+// grant gives the account that syncs just what it was refused.
+func (f *Builder) grant(right outcome.Right) drift.Fix {
+	kind, name := "ClusterRole", "argocd-"+right.Verb+"-"+right.Resource
+	metadata := map[string]any{"name": name}
+	if right.Namespace != "" {
+		kind = "Role"
+		metadata["namespace"] = right.Namespace
+	}
+	subject := map[string]any{"kind": "User", "name": right.User, "apiGroup": "rbac.authorization.k8s.io"}
+	if account, isAccount := strings.CutPrefix(right.User, "system:serviceaccount:"); isAccount {
+		namespace, own, _ := strings.Cut(account, ":")
+		subject = map[string]any{"kind": "ServiceAccount", "namespace": namespace, "name": own}
+	}
+	role := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata,
+		"rules": []any{map[string]any{"apiGroups": []any{right.Group}, "resources": []any{right.Resource}, "verbs": []any{right.Verb}}},
+	}
+	binding := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind + "Binding", "metadata": metadata, "subjects": []any{subject},
+		"roleRef": map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+	}
+	return f.cluster(drift.FixProvideDependency, snippet.Note("who looks after the rights in the cluster applies:")+"\n"+snippet.Block(role)+"---\n"+snippet.Block(binding),
+		"The account that syncs lacks a right; no change of the manifest helps. This gives just what was refused: a sync may need further verbs of the same kind, and more than you want to give is a reason to sync it with another account.",
+		"Once it is there, the same sync goes through.")
 }
 
 func (f *Builder) deletion() []drift.Fix {

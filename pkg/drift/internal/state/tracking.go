@@ -113,6 +113,28 @@ func Ended(o object.Object) (how string, done bool) {
 	return "", false
 }
 
+// EndedBadly reports whether an object that runs to its end has failed, and in which words.
+func EndedBadly(o object.Object) (how string, failed bool) {
+	how, done := Ended(o)
+	return how, done && (strings.HasPrefix(how, "Failed") || how == "Error" || how == "Succeeded=False")
+}
+
+// AfterResources reports whether a hook runs only when the resources are applied.
+func AfterResources(o object.Object) bool {
+	phases := object.Annotation(o, mark.Hook) + "," + object.Annotation(o, mark.HelmHook)
+	after := false
+	for phase := range strings.SplitSeq(phases, ",") {
+		switch strings.TrimSpace(phase) {
+		case "":
+		case "PostSync", "post-install", "post-upgrade":
+			after = true
+		default:
+			return false
+		}
+	}
+	return after
+}
+
 // Tracks reports whether a difference is at Argo CD's own mark: the annotation, or
 // the label where labels track. A whole map that one side lacks counts when it
 // holds the mark.

@@ -16,6 +16,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // AutosyncEmptyGuard answers: Git renders nothing that is live, so everything requires
@@ -121,12 +122,66 @@ func AutosyncGaveUp(s *state.Application) []rule.Answer {
 
 // HookFailed answers: a hook of the last sync failed. A hook before or among the resources
 // stops every further sync; one after them leaves the resources applied.
-// Evidence: an entry of syncResult with a hook type and phase Failed or Error.
-// Counter-evidence: the operation succeeded since. Source: gitops-engine
-// sync_context.go; the hook's own message is its Job's condition.
+// Evidence: an entry of syncResult with a hook type and phase Failed or Error; or the live
+// hook, which has failed since the operation began. Counter-evidence: the operation
+// succeeded since. Where the operation was of another revision, Git may have mended the
+// hook. Source: gitops-engine sync_context.go; the hook's own message is its Job's
+// condition.
 func HookFailed(s *state.Application) []rule.Answer {
 	op := s.Object.Status.OperationState
-	if op == nil || op.SyncResult == nil || op.Phase == synccommon.OperationSucceeded {
+	if op == nil || op.Phase == synccommon.OperationSucceeded {
+		return nil
+	}
+	answers := failedByResult(s, op)
+	known := map[drift.Key]bool{}
+	for i := range answers {
+		known[drift.KeyOf(*answers[i].About)] = true
+	}
+	for _, r := range append(slices.Clone(s.Resources), s.Find(outcome.WaitsFor(op.Message).Ref)) {
+		if c, failed := failedLive(r, op); failed && !known[drift.KeyOf(r.Ref)] {
+			known[drift.KeyOf(r.Ref)] = true
+			answers = append(answers, c)
+		}
+	}
+	if tried := state.SyncedRevision(op); tried != "" && tried != s.Revision() {
+		for i := range answers {
+			answers[i].Confidence = drift.Likely
+			answers[i].Evidence = append(answers[i].Evidence, fmt.Sprintf("that was at revision %s; the comparison is with %s", state.Short(tried), state.Short(s.Revision())))
+		}
+	}
+	return answers
+}
+
+// failedLive is the answer about a hook that has failed by itself, whether or not Argo CD
+// has noted it. One that failed before the operation began is another sync's.
+func failedLive(r *state.Resource, op *v1alpha1.OperationState) (rule.Answer, bool) {
+	how, failed := state.EndedBadly(r.Live)
+	if !failed || !state.IsHook(r.Live) {
+		return rule.Answer{}, false
+	}
+	if made, err := state.ParseTime(object.Text(r.Live, "metadata", "creationTimestamp")); err == nil && !made.IsZero() && !op.StartedAt.IsZero() && made.Before(&op.StartedAt) {
+		return rule.Answer{}, false
+	}
+	ref := r.Ref
+	c := rule.Answer{Mechanism: drift.HookFailed, Confidence: drift.Certain, Sync: drift.WillFail, About: &ref, Evidence: []string{"the live hook has ended: " + how}}
+	for _, condition := range object.List(r.Live, "status", "conditions") {
+		if said := object.Text(condition, "message"); said != "" && object.Text(condition, "type") == "Failed" {
+			c.Evidence = append(c.Evidence, r.Ref.Words()+": "+r.Quote(said))
+		}
+	}
+	if state.AfterResources(r.Live) {
+		c.Sync = drift.Noop
+		c.Evidence = append(c.Evidence, "the resources themselves were applied before the hook ran")
+	}
+	if outcome.InFlight(op) {
+		c.Sync = drift.Worse(c.Sync, drift.Waits)
+	}
+	return c, true
+}
+
+// failedByResult are the hooks that the operation itself lists as failed.
+func failedByResult(s *state.Application, op *v1alpha1.OperationState) []rule.Answer {
+	if op.SyncResult == nil {
 		return nil
 	}
 	var answers []rule.Answer

@@ -35,7 +35,10 @@ func InFlight(s *state.Application) []rule.Answer {
 	trouble := outcome.Trouble(s, waiting.Ref, found)
 	age, known := s.Since(op.StartedAt)
 	stuck := len(trouble) > 0 || !known || age >= outcome.LongMinutes
+	_, failed := state.EndedBadly(found.Live)
 	switch {
+	case waiting.What == outcome.HookWait && failed:
+		c.Mechanism = drift.SyncInProgress // it waits no longer than until Argo CD looks
 	case strings.Contains(op.Message, "pruning confirmation"):
 		c.Mechanism = drift.PruneProtected
 		return []rule.Answer{c}
