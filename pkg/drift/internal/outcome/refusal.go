@@ -163,7 +163,7 @@ func FailureOf(r *state.Resource) (Failure, bool) {
 	}
 	current := state.SyncedRevision(op) == "" || state.SyncedRevision(op) == r.Application.Revision()
 	if r.Result != nil {
-		refused := r.Result.Status == synccommon.ResultCodeSyncFailed && r.Result.HookType == "" && !Passing(r.Result.Message) && !overcome(r, r.Result.Message)
+		refused := r.Result.Status == synccommon.ResultCodeSyncFailed && r.Result.HookType == "" && !Passing(r.Result.Message) && !overcome(r, r.Result.Message) && (current || !gaveUp(r, r.Result.Message))
 		return Failure{Message: r.Result.Message, Current: current}, refused
 	}
 	if !Failing(op) {
@@ -171,7 +171,7 @@ func FailureOf(r *state.Resource) (Failure, bool) {
 	}
 	texts := append([]string{op.Message}, r.Application.Conditions(v1alpha1.ApplicationConditionSyncError)...)
 	for _, said := range texts {
-		if part, found := PartAbout(said, r.Ref); found && !Passing(part) && !overcome(r, part) {
+		if part, found := PartAbout(said, r.Ref); found && !Passing(part) && !overcome(r, part) && (current || !gaveUp(r, part)) {
 			return Failure{Message: part, Current: current}, true
 		}
 	}

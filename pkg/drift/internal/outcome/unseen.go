@@ -58,7 +58,7 @@ func RefusedUnseen(s *state.Application) []Unseen {
 		if !listed {
 			r = &state.Resource{Application: s, Given: &drift.Resource{}, Ref: ref}
 		}
-		if overcome(r, result.Message) {
+		if overcome(r, result.Message) || !current && gaveUp(r, result.Message) {
 			continue
 		}
 		refused = append(refused, Unseen{Failure{Message: result.Message, Current: current}, ref, r})
