@@ -35,7 +35,7 @@ var applicationRules = []rule.Application{
 	{Mechanism: drift.Unexplained, Match: application.OtherErrors, Why: "an error that no rule knows stops every sync all the same"},
 	{Mechanism: drift.SyncWindowBlocked, Match: operation.SyncWindowBlocked, Why: "a window keeps an operation from starting"},
 	{Match: operation.InFlight, Why: "an operation that runs or waits has to end before another"},
-	{Mechanism: drift.AutosyncEmptyGuard, Match: operation.AutosyncEmptyGuard, Why: "that everything left Git is one finding, not one for each resource"},
+	{Mechanism: drift.AutosyncEmptyGuard, Match: tracking.AutosyncEmptyGuard, Why: "Argo CD itself says that it holds back; that it would have reason to is no evidence"},
 	{Mechanism: drift.AutosyncGaveUp, Match: operation.AutosyncGaveUp, Why: "where nothing runs and nothing forbids it, it may have been tried and given up"},
 	{Mechanism: drift.HookFailed, Match: operation.HookFailed, Why: "a failed hook ends the sync that it is part of"},
 	{Mechanism: drift.DeletionStuck, Match: tracking.DeletionStuck, Why: "nothing can be synced into what is being deleted"},
@@ -150,6 +150,7 @@ var silences = []silence{
 		mechanism: drift.AutosyncGaveUp, why: "they say why the sync failed that is not tried again",
 		by: append([]drift.Mechanism{drift.ProjectNotPermitted, drift.HookFailed, drift.ManifestGenerationError, drift.ComparisonErrorSchema, drift.AutosyncEmptyGuard, drift.SyncWindowBlocked}, drift.Failures...),
 	},
+	{mechanism: drift.PendingPrune, by: []drift.Mechanism{drift.AutosyncEmptyGuard}, why: "that everything left Git is one finding, not one for each resource"},
 	{mechanism: drift.DuplicateListKey, by: []drift.Mechanism{drift.ComparisonErrorSchema}, why: "the comparison failed of it"},
 	{
 		mechanism: drift.SyncInProgress, why: "they say what the operation waits for, or that nobody takes it up",

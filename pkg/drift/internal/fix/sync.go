@@ -213,8 +213,12 @@ func (f *Builder) generation() []drift.Fix {
 }
 
 func (f *Builder) emptyGuard() []drift.Fix {
+	risk := "the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant."
+	if f.Answer.Sync != drift.Destructive {
+		risk = "the automated sync holds back. No sync would delete what is there now; what Git brings back later is created or updated as always."
+	}
 	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+snippet.Note("look at path, include, values and generators of the source; then: "+Argocd(f.Application, "get", "--hard-refresh")),
-		"Nothing is rendered, which is seldom meant: the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant.")}
+		"Nothing is rendered, which is seldom meant: "+risk)}
 }
 
 func (f *Builder) gaveUp() []drift.Fix {

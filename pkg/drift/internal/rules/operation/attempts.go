@@ -19,59 +19,6 @@ import (
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
-// AutosyncEmptyGuard answers: Git renders nothing that is live, so everything requires
-// pruning, and automated sync refuses to wipe out the Application. A sync by hand
-// with --prune, or allowEmpty, has no such guard.
-// Evidence: the SyncError condition; or prune without allowEmpty and nothing but
-// resources that require pruning. Counter-evidence: the current render has
-// resources (stale-comparison). Source: controller/appcontroller.go, autoSync.
-func AutosyncEmptyGuard(s *state.Application) []rule.Answer {
-	c := rule.Answer{Mechanism: drift.AutosyncEmptyGuard, Confidence: drift.Certain, Sync: drift.Destructive}
-	for _, message := range s.Conditions(v1alpha1.ApplicationConditionSyncError) {
-		if strings.Contains(message, "auto-sync will wipe out all resources") {
-			c.Evidence = append(c.Evidence, "Argo CD reports a SyncError: "+s.Quote(message))
-		}
-	}
-	policy, enabled := s.Automated()
-	guarded := enabled && policy["prune"] == true && policy["allowEmpty"] != true
-	all := allRequirePruning(s)
-	if len(c.Evidence) == 0 {
-		if !guarded || !all || rendersAny(s) || s.Incomparable {
-			return nil
-		}
-		c.Confidence = drift.Likely
-	}
-	if all {
-		// One cause, one finding: the resources left Git together.
-		c.Incomparable = !rendersAny(s)
-		c.Evidence = append(c.Evidence, allOf(len(s.Object.Status.Resources)))
-	}
-	for i, r := range s.Resources {
-		if r.Live != nil && r.Target == nil && i < 20 {
-			c.Loss = append(c.Loss, r.Ref.Words()+" would be deleted by a sync with pruning")
-		}
-	}
-	return []rule.Answer{c}
-}
-
-// allOf says how many resources require pruning when all do.
-func allOf(n int) string {
-	if n == 1 {
-		return "the only resource requires pruning"
-	}
-	return fmt.Sprintf("all %d resources require pruning", n)
-}
-
-// allRequirePruning reports whether Argo CD would prune every resource it lists.
-func allRequirePruning(s *state.Application) bool {
-	return len(s.Object.Status.Resources) > 0 && !slices.ContainsFunc(s.Object.Status.Resources, func(r v1alpha1.ResourceStatus) bool { return !r.RequiresPruning })
-}
-
-// rendersAny reports whether the snapshot has anything that Git renders.
-func rendersAny(s *state.Application) bool {
-	return slices.ContainsFunc(s.Resources, func(r *state.Resource) bool { return r.Target != nil })
-}
-
 // AutosyncGaveUp answers: an automated sync failed, and Argo CD does not try the same
 // revision again; or the operation still retries a revision that Git has left
 // behind. What made it fail is another finding, where it still stands: then this
