@@ -106,6 +106,7 @@ var fieldRules = []rule.Field{
 	{Mechanism: drift.ApplicationSpecEdit, Match: writers.ApplicationSpecEdit, Why: "an Application that Git declares is edited through Argo CD itself, whose programs are no person's tool otherwise"},
 	{MatchAll: refusal.FailedApply, Why: "a write that is refused matters more than who wrote the live value"},
 	{Mechanism: drift.ManualEdit, Match: writers.ManualEdit, Why: "a person is the newest writer of the live value"},
+	{Mechanism: drift.ManualEdit, Match: writers.MadeBefore, Why: "it is another applier's, but one that made the object once and does not come again"},
 	{Mechanism: drift.ForeignApply, Match: writers.ForeignApply, Why: "another applier is"},
 	{Mechanism: drift.RuntimePopulatedData, Match: writers.RuntimePopulated, Why: "a controller is, of data that Git leaves empty for it"},
 	{Mechanism: drift.OperatorWriteback, Match: writers.OperatorWriteback, Why: "a controller is"},
@@ -129,6 +130,7 @@ var merges = []struct {
 }{
 	{followTemplate, "a DaemonSet's count of template changes comes of the change: it goes to the answer about the template"},
 	{failWhole, "an object is written as a whole or not at all: what Git would change goes to the answer about the write that fails"},
+	{restoreMark, "Argo CD's own mark is nobody's value: to write it again overwrites nothing"},
 	{ignore.ReviseDeadRules, "a rule of the Application was meant for the field and misses it: that is the finding, with the effect of what lies underneath"},
 }
 

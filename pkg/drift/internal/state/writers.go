@@ -1,9 +1,12 @@
 package state
 
 import (
+	"time"
+
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // Writers are the owners of a flagged field by their roles.
@@ -54,6 +57,20 @@ func (r *Resource) LastWrite() string {
 		}
 	}
 	return last
+}
+
+// MadeOnly reports whether a writer made the object and has not written it since. The API
+// server notes both times in one request.
+func (r *Resource) MadeOnly(owner drift.Owner) bool {
+	made, err := ParseTime(object.Text(r.Live, "metadata", "creationTimestamp"))
+	wrote, errWrote := ParseTime(owner.Time)
+	return err == nil && errWrote == nil && !made.IsZero() && !wrote.IsZero() && wrote.Sub(made.Time) <= time.Second
+}
+
+// BeforeArgo reports whether a writer has not come again since Argo CD wrote the object.
+func (r *Resource) BeforeArgo(owner drift.Owner) bool {
+	last := r.LastWrite()
+	return last != "" && owner.Time != "" && owner.Time < last
 }
 
 // HasOwners tells whether the live object says at all who wrote it.

@@ -76,7 +76,7 @@ func churn(r *state.Resource, d *diff.Difference) rule.Answer {
 func GitAhead(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	rendered := outcome.Rendering(r.Application)
 	w := r.WritersOf(d)
-	if !outcome.AppliedByArgo(r, d) && (d.InGit == d.InApplied || w.Role != owners.Nobody) {
+	if !outcome.AppliedByArgo(r, d) && (d.InGit == d.InApplied || w.Role != owners.Nobody && !outcome.DeclaredAnew(r, d)) {
 		return rule.Answer{}, false
 	}
 	if r.LastApplied != nil && d.InGit == d.InApplied && value.Equal(d.Git, d.Applied) {
