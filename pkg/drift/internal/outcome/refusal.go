@@ -98,6 +98,9 @@ func Unreached(message string) bool {
 func overcome(r *state.Resource, message string) bool {
 	switch mechanism := Cause(message); {
 	case mechanism == drift.MissingCRD && r.Target != nil:
+		if r.Live != nil && drift.RefOf(r.Live).Version == drift.RefOf(r.Target).Version && drift.RefOf(r.Live).Group == drift.RefOf(r.Target).Group {
+			return true
+		}
 		crd, found := r.Application.Crd(r.Ref.Group, r.Ref.Kind)
 		return found && slices.Contains(kind.ServedVersions(crd), drift.RefOf(r.Target).Version)
 	case mechanism == drift.AdmissionDenied:
