@@ -201,6 +201,12 @@ func unsilenced(findings []rule.Finding) []rule.Finding {
 	}
 	total := len(findings)
 	said := map[drift.Key]map[drift.Mechanism]bool{}
+	for _, f := range findings {
+		if f.Mechanism == drift.RepeatedResource && len(f.Fields) > 0 {
+			// The warning is said where the fields are.
+			said[drift.KeyOf(f.Resource)] = map[drift.Mechanism]bool{f.Mechanism: true}
+		}
+	}
 	return slices.DeleteFunc(findings, func(f rule.Finding) bool {
 		if about := drift.KeyOf(f.Resource); len(f.Fields) == 0 {
 			if said[about][f.Mechanism] {

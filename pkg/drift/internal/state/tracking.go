@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
@@ -60,6 +62,18 @@ func OtherGroup(r *Resource) bool {
 	id, found := ParseTrackingID(object.Annotation(r.Live, mark.TrackingID))
 	ref := drift.RefOf(r.Live)
 	return found && id.group != ref.Group && id.kind == ref.Kind && id.name == ref.Name && (ref.Namespace == "" || id.namespace == ref.Namespace)
+}
+
+// Repeated is Argo CD's warning that Git renders the object more than once.
+func (r *Resource) Repeated() []string {
+	var said []string
+	for _, message := range r.Application.Conditions(v1alpha1.ApplicationConditionRepeatedResourceWarning) {
+		named, _, found := strings.Cut(strings.TrimPrefix(message, "Resource "), " appeared ")
+		if found && named == strings.Join([]string{r.Ref.Group, r.Ref.Kind, r.Ref.Namespace, r.Ref.Name}, "/") {
+			said = append(said, "Argo CD warns: "+r.Application.Quote(message))
+		}
+	}
+	return said
 }
 
 // OfHook reports whether the resource is a hook, which Argo CD runs and leaves out
