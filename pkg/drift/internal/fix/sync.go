@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
@@ -95,7 +97,35 @@ func (f *Builder) dependency() []drift.Fix {
 		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{mark.SyncWave: strconv.Itoa(wave)},
 			"The Application renders what is missing, but applies it too late: an earlier wave has it there first."), f.provide()}
 	}
+	if ref, number, listed := f.listedLater(said); listed {
+		inner := &Builder{Application: f.Application, R: &state.Resource{Application: f.Application, Given: &drift.Resource{}, Ref: ref}, Answer: &rule.Answer{}}
+		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{mark.SyncWave: strconv.FormatInt(number-1, 10)},
+			"Argo CD lists what is missing as the Application's own, but applies it too late: an earlier wave has it there first."), f.provide()}
+	}
 	return []drift.Fix{f.provide()}
+}
+
+// listedLater is a missing object that Argo CD lists as the Application's own, and its
+// wave: the snapshot need not hold it.
+func (f *Builder) listedLater(said string) (drift.ResourceRef, int64, bool) {
+	of := f.about()
+	for i := range f.Object.Status.Resources {
+		listed := &f.Object.Status.Resources[i]
+		if listed.Hook || listed.RequiresPruning || listed.Status != v1alpha1.SyncStatusCodeOutOfSync || listed.Name == "" || !strings.Contains(said, strconv.Quote(listed.Name)) || !strings.Contains(strings.ToLower(said), strings.ToLower(listed.Kind)) {
+			continue
+		}
+		ref := drift.ResourceRef{Group: listed.Group, Version: listed.Version, Kind: listed.Kind, Namespace: listed.Namespace, Name: listed.Name}
+		if r := f.Find(ref); r.Live == nil && drift.KeyOf(ref) != drift.KeyOf(of) {
+			number := listed.SyncWave
+			for j := range f.Object.Status.Resources {
+				if waits := &f.Object.Status.Resources[j]; waits.Kind == of.Kind && waits.Name == of.Name && waits.Namespace == of.Namespace {
+					number = min(number, waits.SyncWave)
+				}
+			}
+			return ref, number, true
+		}
+	}
+	return drift.ResourceRef{}, 0, false
 }
 
 func wave(o object.Object) int {
