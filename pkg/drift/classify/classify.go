@@ -310,7 +310,7 @@ func reportOf(s *state.Application, findings []rule.Finding) *drift.Report {
 		report.Counts[report.Findings[i].Mechanism]++
 		report.Sync = drift.Worse(report.Sync, report.Findings[i].Sync)
 	}
-	report.Verdict = verdict(report)
+	report.Verdict = verdict(s, report)
 	if outcome.Uncompared(s) {
 		report.Verdict += " Argo CD has not compared the Application: its status is " + words.First(string(s.Object.Status.Sync.Status), "missing") + "."
 	}

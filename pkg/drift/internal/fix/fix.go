@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
@@ -341,8 +343,12 @@ func options(there, added string) string {
 	return strings.Join(kept, ",")
 }
 
-// selfHeals warns where Argo CD would write the value back by itself.
+// selfHeals warns where Argo CD would write the value back by itself, which it does only
+// where it sees that anything differs.
 func (f *Builder) selfHeals() string {
+	if f.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced || len(f.Answer.Differences) == 0 && len(f.Answer.Hidden) > 0 {
+		return ""
+	}
 	if policy, enabled := f.Automated(); enabled && policy["selfHeal"] == true {
 		return "selfHeal is on: until this is settled, Argo CD writes Git's value back by itself."
 	}

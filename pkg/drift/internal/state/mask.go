@@ -1,6 +1,8 @@
 package state
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
@@ -8,6 +10,9 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
+
+// encoded is a long text of base64, such as a certificate.
+var encoded = regexp.MustCompile(`^"[A-Za-z0-9+/]{64,}={0,2}"$`)
 
 // Masks as Argo CD writes them: equal values have equal ones.
 const (
@@ -58,6 +63,10 @@ func (r *Resource) Show(pointer fieldpath.Pointer, v any, present bool) string {
 		return "a hidden value"
 	}
 	spelled := r.Application.Hidden().Text(value.Canonical(v))
+	if encoded.MatchString(spelled) {
+		// Nobody reads it, and it is said in more than one sentence.
+		return fmt.Sprintf("%s...\" (%d characters)", spelled[:13], len(spelled)-2)
+	}
 	if len(spelled) > words.MaxShown {
 		spelled = strings.ToValidUTF8(spelled[:words.MaxShown], "") + "..."
 	}

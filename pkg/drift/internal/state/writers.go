@@ -1,8 +1,6 @@
 package state
 
 import (
-	"time"
-
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
@@ -64,7 +62,7 @@ func (r *Resource) LastWrite() string {
 func (r *Resource) MadeOnly(owner drift.Owner) bool {
 	made, err := ParseTime(object.Text(r.Live, "metadata", "creationTimestamp"))
 	wrote, errWrote := ParseTime(owner.Time)
-	return err == nil && errWrote == nil && !made.IsZero() && !wrote.IsZero() && wrote.Sub(made.Time) <= time.Second
+	return err == nil && errWrote == nil && !made.IsZero() && !wrote.IsZero() && wrote.Sub(made.Time).Seconds() <= 1
 }
 
 // BeforeArgo reports whether a writer has not come again since Argo CD wrote the object.

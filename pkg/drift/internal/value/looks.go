@@ -92,7 +92,8 @@ func RandomParts(a, b any) bool {
 		if one[i] == other[i] {
 			continue
 		}
-		if !(Opaque(one[i]) && Opaque(other[i])) && (len(one[i]) != len(other[i]) || !drawn(one[i]) || !drawn(other[i])) {
+		opaque := Opaque(one[i]) && Opaque(other[i])
+		if alike := len(one[i]) == len(other[i]) && drawn(one[i]) && drawn(other[i]); !opaque && !alike {
 			return false
 		}
 		differ = true
@@ -105,10 +106,10 @@ const maxParts = 10000
 
 // parts are the stretches of letters and digits of a text.
 func parts(text string) []string {
-	return strings.FieldsFunc(text, func(c rune) bool { return c > 127 || !alphanumeric(byte(c)) })
+	return strings.FieldsFunc(text, func(c rune) bool { return !alphanumeric(c) })
 }
 
-func alphanumeric(c byte) bool {
+func alphanumeric(c rune) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 

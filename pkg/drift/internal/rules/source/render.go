@@ -64,7 +64,7 @@ func churn(r *state.Resource, d *diff.Difference, repeated []string) rule.Answer
 			string(d.Pointer) + " is a checksum of something that renders differently each time; a sync restarts what it stands in",
 		}}
 	}
-	if !random(r, d, secret) {
+	if !random(d, secret) {
 		return otherRender(r, d, repeated)
 	}
 	c := rule.Answer{Mechanism: drift.RandomRender, Confidence: drift.Possible, Sync: drift.Destructive, Loss: []string{rule.InUse(r, d)}, Evidence: []string{
@@ -77,7 +77,7 @@ func churn(r *state.Resource, d *diff.Difference, repeated []string) rule.Answer
 }
 
 // random reports whether two values of a field look drawn anew at each render.
-func random(r *state.Resource, d *diff.Difference, secret bool) bool {
+func random(d *diff.Difference, secret bool) bool {
 	if !d.InLive || !d.InTarget || value.Nested(d.Live) || value.Nested(d.Target) {
 		return false
 	}
