@@ -255,3 +255,11 @@ func TestGitGuardLetsThrough(t *testing.T) {
 		t.Errorf("got %v, %v", names(objects), err)
 	}
 }
+
+// A tool that broke down is quoted without what each of its threads was doing.
+func TestStackOfTool(t *testing.T) {
+	got := render.WithoutStacks("`helm template` failed, exit status 2: runtime: out of memory\nfatal error: cannot allocate\n\nruntime stack:\nruntime.throw\n\ngoroutine 1 [running]:\nmain.main()")
+	if want := "`helm template` failed, exit status 2: runtime: out of memory\nfatal error: cannot allocate"; got != want {
+		t.Errorf("got %q", got)
+	}
+}

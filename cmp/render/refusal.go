@@ -1,10 +1,12 @@
 package render
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/reposerver/repository"
 	"google.golang.org/grpc/status"
 )
 
@@ -34,7 +36,10 @@ func (j *job) explain(err error) error {
 	if fault, found := j.findYAMLFault(message); found {
 		return fmt.Errorf("render %s: %w", j.kind, fault)
 	}
-	message = shortenCommand(message)
+	if errors.Is(err, repository.ErrExceededMaxCombinedManifestFileSize) {
+		return refuse(j.request.Path, "the files of this folder have more than %d bytes together; spread them over several Applications, or raise --max-directory-bytes of the plugin and repo-server's own bound", j.renderer.config.DirectoryBytes)
+	}
+	message = withoutStacks(shortenCommand(message))
 	message = strings.ReplaceAll(message, j.root+"/", "")
 	message = strings.ReplaceAll(message, j.root, ".")
 	if guards := j.renderer.config.Guards; guards != "" {
@@ -48,6 +53,12 @@ func (j *job) explain(err error) error {
 
 // commandInMessage is how Argo CD reports a tool that failed.
 var commandInMessage = regexp.MustCompile("(?s)(?:failed to execute helm template command: failed to get command args to log: )?`(helm|kustomize) ([a-z]+).*` failed (exit status|timeout after|signal)")
+
+// stackInMessage is where a Go program that broke down begins to list what it was doing.
+var stackInMessage = regexp.MustCompile(`(?s)\n+(?:runtime stack:|goroutine \d+).*`)
+
+// withoutStacks keeps what a tool that broke down says first.
+func withoutStacks(message string) string { return stackInMessage.ReplaceAllString(message, "") }
 
 func shortenCommand(message string) string {
 	return commandInMessage.ReplaceAllString(message, "`$1 $2` failed, $3")

@@ -19,7 +19,7 @@ func Address(t testing.TB) string {
 	t.Helper()
 	var err error
 	for range 1000 {
-		port := first + rand.IntN(last-first) //nolint:gosec // nobody is kept from guessing it.
+		port := first + rand.IntN(last-first)
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 		var listener net.Listener
 		listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", address)

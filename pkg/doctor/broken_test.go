@@ -113,7 +113,11 @@ var faults = map[string]fault{
 	"discovery flag":  {"seen from outside", withoutInside(sidecarArgs("--discovery")), "discovery", doctor.Warn, "discovery is on", "--discovery"},
 	"discovery=false": {"said to be off", withoutInside(sidecarArgs("--discovery=false")), "discovery", doctor.OK, "1 of 3 name it", ""},
 
-	"no Landlock":   {"an old kernel", counted("cmp_confined 1\n", "cmp_confined 0\n"), "confinement", doctor.Warn, "has no Landlock", "--confine=require"},
+	"no Landlock": {"an old kernel", counted("cmp_confined 1\n", "cmp_confined 0\n"), "confinement", doctor.Warn, "has no Landlock", "--confine=require"},
+	"unconfined": {"the Deployment is not seen", func(t *testing.T, p *patient) {
+		counted("cmp_confined 1\n", "cmp_confined 0\n")(t, p)
+		p.sources.Cluster = nil
+	}, "confinement", doctor.Warn, "or the sidecar has --confine=off", "take --confine=off"},
 	"older sidecar": {"it does not count that", counted("moorpin_cmp_confined 1\n", ""), "confinement", doctor.Unknown, "older than this doctor", ""},
 	"not confined":  {"somebody was in a hurry", sidecarArgs("--confine=off"), "confinement", doctor.Fail, "told not to", "--confine=off"},
 	"must be":       {"it would not run otherwise", withoutInside(sidecarArgs("--confine=require")), "confinement", doctor.OK, "does not start", ""},

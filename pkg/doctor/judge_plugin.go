@@ -149,6 +149,8 @@ func judgeConfinement(f Facts) finding {
 		return bad("the sidecar is told not to confine what it renders: checks alone keep a repository from its token and from other checkouts", "take --confine=off from its arguments")
 	case f.Metrics.Found && told && confined > 0:
 		return fine("what renders is confined by Landlock")
+	case f.Metrics.Found && told && !there:
+		return warn("what renders is not confined: the node's kernel has no Landlock, or the sidecar has --confine=off; checks alone keep a repository from the sidecar's token and from other checkouts", remedy, "take --confine=off from the sidecar's arguments, where it stands")
 	case f.Metrics.Found && told:
 		return warn("the node's kernel has no Landlock: checks alone keep a repository from the sidecar's token and from other checkouts", remedy)
 	case f.Metrics.Found:

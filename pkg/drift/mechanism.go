@@ -199,10 +199,6 @@ var Failures = func() []Mechanism {
 	return slices.DeleteFunc(slices.Clone(Mechanisms), func(m Mechanism) bool { return !m.has(fails) })
 }()
 
-func (m Mechanism) has(wanted trait) bool {
-	return slices.ContainsFunc(mechanisms, func(known mechanism) bool { return known.id == m && known.traits&wanted != 0 })
-}
-
 // Class returns the letter of the mechanism, or "".
 func (m Mechanism) Class() string {
 	for _, known := range mechanisms {
@@ -221,4 +217,8 @@ func (m Mechanism) Summary() string {
 		}
 	}
 	return "Nothing that is known explains these differences."
+}
+
+func (m Mechanism) has(wanted trait) bool {
+	return slices.ContainsFunc(mechanisms, func(known mechanism) bool { return known.id == m && known.traits&wanted != 0 })
 }

@@ -1,5 +1,11 @@
 package drift
 
+import (
+	"strings"
+
+	"github.com/moorpin/moorpin/pkg/object"
+)
+
 // Snapshot is an Application at one moment, as `moorpin extension snapshot` writes
 // it and as the page in Argo CD's UI sends it.
 type Snapshot struct {
@@ -72,3 +78,35 @@ const (
 	StructuredMerge Strategy = "structured-merge"
 	ServerSide      Strategy = "server-side"
 )
+
+// RefOf names an object.
+func RefOf(o object.Object) ResourceRef {
+	group, version, found := strings.Cut(object.Text(o, "apiVersion"), "/")
+	if !found {
+		group, version = "", group
+	}
+	return ResourceRef{Group: group, Version: version, Kind: object.Text(o, "kind"), Namespace: object.Text(o, "metadata", "namespace"), Name: object.Text(o, "metadata", "name")}
+}
+
+// Words names an object in a sentence.
+func (ref ResourceRef) Words() string {
+	if ref.Namespace == "" {
+		return ref.Kind + " " + ref.Name
+	}
+	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
+}
+
+// Key finds a resource without regard to its version.
+type Key struct{ Group, Kind, Namespace, Name string }
+
+// KeyOf is the key of a reference.
+func KeyOf(ref ResourceRef) Key { return Key{ref.Group, ref.Kind, ref.Namespace, ref.Name} }
+
+// DryRun is what the API server answered when it was asked, without writing, what
+// a sync of the object would do. One of the two fields is set.
+type DryRun struct {
+	// Result is the object as it would be after the sync.
+	Result map[string]any `json:"result,omitempty"`
+	// Error is the refusal, in the API server's words.
+	Error string `json:"error,omitempty"`
+}

@@ -32,11 +32,6 @@ func (s *Stage) Refresh(ctx context.Context) (controlplane.Status, error) {
 	return s.Plane.RefreshApplication(ctx, s.App, controlplane.RefreshHard)
 }
 
-// Status is Argo CD's verdict as it stands.
-func (s *Stage) Status(ctx context.Context) (controlplane.Status, error) {
-	return s.Plane.ApplicationStatus(ctx, s.App)
-}
-
 // Sync syncs and waits for the operation to end, however it ends.
 func (s *Stage) Sync(ctx context.Context) (controlplane.Status, error) {
 	status, err := s.Plane.Sync(ctx, s.App)

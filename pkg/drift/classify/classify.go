@@ -1,27 +1,31 @@
+// Package classify says why an Argo CD Application is OutOfSync.
+//
+// [Classify] takes a snapshot and answers with a report; [PreviewRules] says what
+// further ignore rules would do, and [PlanFor] how to get rid of what was left behind.
+//
+// The differences are Argo CD's own: its packages normalise and compare, by the
+// strategy that the Application uses. What differs is then told apart by an ordered
+// table of rules; the first that answers has the field, and a field that none
+// answers for is unexplained, never left out.
+//
+// The package touches no network, disk, clock or log. Any JSON object may stand for a
+// target or a live object. Values of Secrets never reach a report.
 package classify
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"sync"
-
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/compare"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/fix"
 	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
-	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
-	"github.com/moorpin/moorpin/pkg/drift/internal/rules/application"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rules/source"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/trial"
-	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/drift/plan"
-	"github.com/moorpin/moorpin/pkg/fieldpath"
 )
 
 // Options say how much to do.
@@ -248,86 +252,4 @@ func findings(r *state.Resource, answers []rule.Answer) []rule.Finding {
 		findings = append(findings, finding(r.Application, r, merged[name]))
 	}
 	return findings
-}
-
-// finding writes an answer out. r is nil for an answer about the Application.
-func finding(s *state.Application, r *state.Resource, c *rule.Answer) rule.Finding {
-	c.Evidence = together(c.Evidence, c.Differences)
-	f := rule.Finding{Of: r, By: c, Finding: drift.Finding{
-		Mechanism: c.Mechanism, Class: c.Mechanism.Class(), Flagged: len(c.Hidden) == 0 && c.Mechanism != drift.None, Confidence: c.Confidence,
-		Evidence: slices.Clone(c.Evidence), Sync: c.Sync, Loss: words.Unique(c.Loss), Summary: c.Summary, Fields: []drift.Field{},
-	}}
-	switch {
-	case c.About != nil:
-		f.Resource = *c.About
-	case r != nil:
-		f.Resource = r.Ref
-	default:
-		f.Resource = s.Ref()
-	}
-	if r != nil {
-		f.Fields = fieldsOf(r, c)
-	}
-	if f.Summary == "" {
-		f.Summary = c.Mechanism.Summary()
-	}
-	return f
-}
-
-// fieldsOf writes the answer's fields out, values of Secrets masked.
-func fieldsOf(r *state.Resource, c *rule.Answer) []drift.Field {
-	found := make([]drift.Field, 0, len(c.Differences)+len(c.Hidden))
-	for _, d := range c.Differences {
-		field := drift.Field{Pointer: d.Pointer, Target: d.Target, Live: d.Live, InTarget: d.InTarget, InLive: d.InLive}
-		w := r.WritersOf(d)
-		if owner, ok := owners.Newest(w.All); ok {
-			if w.Role != owners.Nobody && !w.Argo {
-				owner = w.Last
-			}
-			field.Owner = &owner
-		}
-		found = append(found, field)
-	}
-	found = append(found, c.Hidden...)
-	slices.SortStableFunc(found, func(a, b drift.Field) int { return fieldpath.Compare(a.Pointer, b.Pointer) })
-	return r.Masked(found)
-}
-
-// reportOf puts the findings together.
-func reportOf(s *state.Application, findings []rule.Finding) *drift.Report {
-	report := &drift.Report{Application: s.Object.Name, Counts: map[drift.Mechanism]int{}, Findings: make([]drift.Finding, 0, len(findings)), Sync: drift.NothingToDo, Unheeded: s.Unheeded}
-	if s.Object.Namespace != "" {
-		report.Application = s.Object.Namespace + "/" + s.Object.Name
-	}
-	for i := range findings {
-		report.Findings = append(report.Findings, findings[i].Finding)
-	}
-	slices.SortStableFunc(report.Findings, func(a, b drift.Finding) int {
-		return cmp.Or(b.Sync.Severity()-a.Sync.Severity(), cmp.Compare(a.Mechanism, b.Mechanism),
-			cmp.Compare(a.Resource.Kind, b.Resource.Kind), cmp.Compare(a.Resource.Namespace, b.Resource.Namespace), cmp.Compare(a.Resource.Name, b.Resource.Name))
-	})
-	for i := range report.Findings {
-		report.Counts[report.Findings[i].Mechanism]++
-		report.Sync = drift.Worse(report.Sync, report.Findings[i].Sync)
-	}
-	report.Verdict = verdict(s, report)
-	if outcome.Uncompared(s) {
-		report.Verdict += " Argo CD has not compared the Application: its status is " + words.First(string(s.Object.Status.Sync.Status), "missing") + "."
-	}
-	return report
-}
-
-// addClosing adds what is left to say when nothing else was found.
-func addClosing(s *state.Application, findings []rule.Finding) []rule.Finding {
-	if len(findings) > 0 {
-		return findings
-	}
-	c := application.InSync(s)
-	switch {
-	case s.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync:
-		c = unseen(s)
-	case outcome.Uncompared(s):
-		c = application.NotCompared(s)
-	}
-	return []rule.Finding{finding(s, nil, &c)}
 }

@@ -182,6 +182,21 @@ create) cat >> "$CALLS" ;;
 esac
 `
 
+// TestPlanScriptIsSound holds the template of the script, and one that is made of it,
+// against shellcheck, where that is installed.
+func TestPlanScriptIsSound(t *testing.T) {
+	shellcheck, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Skip("there is no shellcheck")
+	}
+	s := newScript(t, planFor(t, zombies))
+	for _, path := range []string{"../plan/script.sh", s.path} {
+		if said, err := exec.CommandContext(t.Context(), shellcheck, path).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", path, err, said)
+		}
+	}
+}
+
 // script is a way to run a plan's script.
 type script struct {
 	t           *testing.T

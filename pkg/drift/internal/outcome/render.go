@@ -90,3 +90,14 @@ func appliedParts(r *state.Resource, d *diff.Difference, w state.Writers) bool {
 func RenderedAnew(r *state.Resource, d *diff.Difference) bool {
 	return Rendering(r.Application) == SameSource && r.LastApplied != nil && (d.InApplied || d.InGit) && d.InApplied == d.InLive && !value.Equal(d.Applied, d.Git)
 }
+
+// Wanted reports whether somebody made the two sides differ: a person live, or Git.
+func Wanted(r *state.Resource, d *diff.Difference) bool {
+	return Edited(d, r.WritersOf(d)) || Moved(r, d)
+}
+
+// Edited reports whether a person wrote the live value: the newest of its writers is a
+// tool of people, and it is not the one that Argo CD applied.
+func Edited(d *diff.Difference, by state.Writers) bool {
+	return by.Role == owners.Person && (!by.Argo || d.InApplied && !value.Equal(d.Applied, d.Live))
+}

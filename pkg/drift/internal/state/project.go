@@ -3,9 +3,12 @@ package state
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+	"github.com/robfig/cron/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
@@ -136,4 +139,148 @@ func listsKind(entries any, ref drift.ResourceRef) bool {
 		}
 	}
 	return false
+}
+
+// Window is one sync window of the AppProject.
+type Window struct{ *v1alpha1.SyncWindow }
+
+// Words are the window in a sentence.
+func (w Window) Words() string {
+	article := "a"
+	if w.Kind == "allow" {
+		article = "an"
+	}
+	return fmt.Sprintf("the AppProject has %s %s window, schedule %q for %s%s", article, w.Kind, w.Schedule, w.Duration, zoneWords(w.TimeZone))
+}
+
+func zoneWords(zone string) string {
+	if zone == "" {
+		return ""
+	}
+	return " in time zone " + zone
+}
+
+// Windows are the sync windows that concern the Application.
+func (s *Application) Windows() []Window {
+	project, found := s.project()
+	if !found {
+		return nil
+	}
+	given := slices.DeleteFunc(slices.Clone(project.Spec.SyncWindows), func(w *v1alpha1.SyncWindow) bool { return w == nil })
+	concerned := given.Matches(s.Object)
+	if concerned == nil {
+		return nil
+	}
+	windows := make([]Window, 0, len(*concerned))
+	for _, w := range *concerned {
+		windows = append(windows, Window{w})
+	}
+	return windows
+}
+
+// ManualSyncs reports whether there are windows and all let a sync by hand through.
+func (s *Application) ManualSyncs() bool {
+	windows := s.Windows()
+	return len(windows) > 0 && !slices.ContainsFunc(windows, func(w Window) bool { return !w.ManualSync })
+}
+
+// ActiveAt reports whether the window is open: whether it began less than its
+// duration ago.
+func (w Window) ActiveAt(now metav1.Time) (bool, error) {
+	parsed, err := w.parsed()
+	if err != nil {
+		return false, err
+	}
+	var duration metav1.Duration
+	if err := duration.UnmarshalJSON([]byte(`"` + w.Duration + `"`)); err != nil {
+		return false, fmt.Errorf("sync window: duration %q: %w", w.Duration, err)
+	}
+	at := now.UTC()
+	return parsed.Next(at.Add(-duration.Duration)).Before(at), nil
+}
+
+// parsed is the window's schedule. Given a time zone with nothing behind it, the
+// library panics.
+func (w Window) parsed() (schedule cron.Schedule, err error) {
+	spelled := w.Schedule
+	if w.TimeZone != "" && w.TimeZone != "UTC" {
+		spelled = "CRON_TZ=" + w.TimeZone + " " + spelled
+	}
+	defer func() {
+		if recover() != nil {
+			schedule, err = nil, fmt.Errorf("sync window: schedule %q: it cannot be read", spelled)
+		}
+	}()
+	if schedule, err = cron.ParseStandard(spelled); err != nil {
+		return nil, fmt.Errorf("sync window: schedule %q: %w", spelled, err)
+	}
+	return schedule, nil
+}
+
+// Conditions returns the messages of the Application's conditions of a type.
+func (s *Application) Conditions(kind v1alpha1.ApplicationConditionType) []string {
+	var messages []string
+	for _, condition := range s.Object.Status.Conditions {
+		if condition.Type == kind {
+			messages = append(messages, condition.Message)
+		}
+	}
+	return messages
+}
+
+// Automated reports whether the Application syncs by itself, and the policy. The
+// policy is read from the document, as newer versions know more of it: "enabled:
+// false" turns it off since v3.1.
+func (s *Application) Automated() (policy map[string]any, enabled bool) {
+	node, found := object.At(s.Snapshot.Application, "spec", "syncPolicy", "automated")
+	policy, _ = node.(map[string]any)
+	if !found || node == nil || policy["enabled"] == false {
+		return policy, false
+	}
+	return policy, true
+}
+
+// Prunes reports whether a sync by the Application's own policy deletes what Git
+// no longer renders.
+func (s *Application) Prunes() bool {
+	policy, enabled := s.Automated()
+	return enabled && policy["prune"] == true
+}
+
+// PruneEffect is what a sync does to what it would prune, and a sentence about it.
+func (s *Application) PruneEffect() (effect drift.Sync, sentence string) {
+	if s.Prunes() {
+		return drift.Destructive, "the Application prunes automatically, so the next sync deletes it"
+	}
+	return drift.Noop, "automatic pruning is off: a sync leaves it in place, a sync with --prune deletes it"
+}
+
+// Webhooks are the names of the mutating webhooks that are asked for the resource's kind.
+func (r *Resource) Webhooks() []string {
+	var found []string
+	for _, configuration := range r.Application.Related.Of("admissionregistration.k8s.io", "MutatingWebhookConfiguration") {
+		for _, webhook := range object.List(configuration, "webhooks") {
+			for _, rule := range object.List(webhook, "rules") {
+				if matches(object.List(rule, "apiGroups"), r.Ref.Group) && matchesResource(object.List(rule, "resources"), r.Ref.Kind) {
+					found = append(found, object.Text(configuration, "metadata", "name")+"/"+object.Text(webhook, "name"))
+				}
+			}
+		}
+	}
+	return words.Unique(found)
+}
+
+func matches(patterns []any, name string) bool {
+	return slices.ContainsFunc(patterns, func(p any) bool { return p == "*" || p == name })
+}
+
+// matchesResource reports whether a plural resource name may be the kind's.
+func matchesResource(patterns []any, kind string) bool {
+	lower := strings.ToLower(kind)
+	plurals := []string{lower + "s", lower + "es", strings.TrimSuffix(lower, "y") + "ies", lower}
+	return slices.ContainsFunc(patterns, func(p any) bool {
+		name, _ := p.(string)
+		name, _, _ = strings.Cut(name, "/")
+		return name == "*" || slices.Contains(plurals, name)
+	})
 }

@@ -3,13 +3,17 @@ package state
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
+	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -183,3 +187,101 @@ func isSecretObject(o object.Object) bool {
 func (r *Resource) IsSecret() bool {
 	return r.Ref.Group == "" && r.Ref.Kind == "Secret" || isSecretObject(r.Live) || isSecretObject(r.Target)
 }
+
+// encoded is a long text of base64, such as a certificate.
+var encoded = regexp.MustCompile(`^"[A-Za-z0-9+/]{64,}={0,2}"$`)
+
+// Masks as Argo CD writes them: equal values have equal ones.
+const (
+	MaskTarget = "++++++++"
+	maskLive   = "+++++++++"
+)
+
+// Secret reports whether the field's value may be a Secret's.
+func (r *Resource) Secret(pointer fieldpath.Pointer) bool {
+	if !r.IsSecret() {
+		return false
+	}
+	for _, holder := range []fieldpath.Pointer{"/data", "/stringData", "/metadata/annotations/" + "kubectl.kubernetes.io~1last-applied-configuration"} {
+		if holder.Covers(pointer) || pointer.Covers(holder) {
+			return true
+		}
+	}
+	return false
+}
+
+// Masked hides the values of Secrets.
+func (r *Resource) Masked(found []drift.Field) []drift.Field {
+	for i := range found {
+		f := &found[i]
+		if !r.Secret(f.Pointer) {
+			continue
+		}
+		same := f.InTarget && f.InLive && value.Equal(f.Target, f.Live)
+		if f.InTarget {
+			f.Target = MaskTarget
+		}
+		if f.InLive {
+			f.Live = maskLive
+			if same {
+				f.Live = MaskTarget
+			}
+		}
+	}
+	return found
+}
+
+// Show spells a value for a sentence: short, and never a Secret's.
+func (r *Resource) Show(pointer fieldpath.Pointer, v any, present bool) string {
+	switch {
+	case !present:
+		return "nothing"
+	case r.Secret(pointer):
+		return "a hidden value"
+	}
+	spelled := r.Application.Hidden().Text(value.Canonical(v))
+	if encoded.MatchString(spelled) {
+		// Nobody reads it, and it is said in more than one sentence.
+		return fmt.Sprintf("%s...\" (%d characters)", spelled[:13], len(spelled)-2)
+	}
+	if len(spelled) > words.MaxShown {
+		spelled = strings.ToValidUTF8(spelled[:words.MaxShown], "") + "..."
+	}
+	return spelled
+}
+
+// Shortened is a text for a sentence, without values of Secrets.
+func (s *Application) Shortened(said string) string { return words.Shortened(s.Hidden().quoted(said)) }
+
+// MaxQuote bounds what is quoted of a message.
+const MaxQuote = 320
+
+// Quote shortens a message for evidence. Messages of kubectl and of the API server
+// may repeat the manifest that they refused, Secrets among them: what follows the
+// start of such a copy is left out. Values of Secrets go before the message is cut, as
+// half of one is a secret still.
+func (s *Application) Quote(message string) string {
+	message = strings.TrimSpace(s.Hidden().quoted(message))
+	for _, start := range []string{"Object: &", "map[string]", `{"apiVersion"`, "data:{", "stringData", `"data":`, "last-applied-configuration\":", "object=&"} {
+		if i := strings.Index(message, start); i > 0 {
+			message = strings.TrimRight(message[:i], " \t\n") + " ..."
+		}
+	}
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) > MaxQuote {
+		message = strings.ToValidUTF8(message[:MaxQuote], "") + "..."
+	}
+	return message
+}
+
+// Quote quotes a message about the resource; one about a Secret may hold its values.
+func (r *Resource) Quote(message string) string {
+	if r.IsSecret() {
+		head, _, _ := strings.Cut(message, "\n")
+		return secretValues.ReplaceAllString(r.Application.Quote(head), "(hidden)")
+	}
+	return r.Application.Quote(message)
+}
+
+// secretValues are the parts of a message that may be values.
+var secretValues = regexp.MustCompile("\"[^\"]{0,400}\"?|`[^`]*`|'[^']*'|\\{.*")

@@ -10,6 +10,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -198,6 +200,46 @@ func (s *Application) Results() map[drift.Key]*v1alpha1.ResourceResult {
 		found[drift.Key{Group: result.Group, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}] = result
 	}
 	return found
+}
+
+// Ended returns why the work was not done to its end, if it was not.
+func (s *Application) Ended() error {
+	if s.Ctx.Err() != nil {
+		return fmt.Errorf("classify: %w", context.Cause(s.Ctx))
+	}
+	if broken := s.broken.Load(); broken != nil {
+		return broken //nolint:wrapcheck // it is this package's own
+	}
+	return nil
+}
+
+func panicked(cause any) *drift.PanicError {
+	return &drift.PanicError{Thrown: fmt.Sprintf("%T", cause), Stack: debug.Stack()}
+}
+
+// Catch makes an error of a panic: one hostile object must not end a process that
+// serves others. It is deferred by every function that callers see.
+func Catch(err *error) {
+	if cause := recover(); cause != nil {
+		*err = panicked(cause)
+	}
+}
+
+// Recover is [Catch] for the goroutines that share the Application.
+func (s *Application) Recover() {
+	if cause := recover(); cause != nil {
+		s.broken.CompareAndSwap(nil, panicked(cause))
+	}
+}
+
+// Portions splits n things for all processors, none of which gets fewer than the least.
+func Portions(n, least int) [][2]int {
+	size := max(least, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	var split [][2]int
+	for start := 0; start < n; start += size {
+		split = append(split, [2]int{start, min(start+size, n)})
+	}
+	return split
 }
 
 func (s *Application) statuses() map[drift.Key]*v1alpha1.ResourceStatus {

@@ -4,12 +4,14 @@ package operation
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+	"github.com/moorpin/moorpin/pkg/object"
 )
 
 // InFlight says what the operation in flight does: it waits for a hook, for the
@@ -70,4 +72,80 @@ func InFlight(s *state.Application) []rule.Answer {
 		c.Evidence = append(c.Evidence, "the time of the snapshot is unknown, so its age is too")
 	}
 	return []rule.Answer{c}
+}
+
+// dependency finds what a Pod waits for, in the words of the kubelet, the
+// scheduler and the controllers.
+var dependency = regexp.MustCompile(`(?i)\b(secret|configmap|serviceaccount|persistentvolumeclaim|priorityclass|runtimeclass)s?\s+(?:\S+\s+)?"([^"]+)" not found|references non-existent (secret|config) key|no PriorityClass with name (\S+)|couldn't find key \S+ in (secret|configmap)|object "[^"]+"/"[^"]+" not registered|unbound immediate persistentvolumeclaims|unable to retrieve some image pull secrets`)
+
+// MissingDependency answers: everything is applied, and Pods wait for an object that is not
+// there.
+// Evidence: a container, a condition or an event says which object is not found.
+// Counter-evidence: the object is a hook's or belongs to another workload. Source:
+// the kubelet's and the controllers' messages.
+func MissingDependency(s *state.Application) []rule.Answer {
+	found := &waiters{application: s, answers: map[drift.Key]*rule.Answer{}}
+	for _, pod := range s.Related.Of("", "Pod") {
+		for _, kind := range []string{"initContainerStatuses", "containerStatuses"} {
+			for _, container := range object.List(pod, "status", kind) {
+				found.add(drift.RefOf(pod), object.Text(container, "state", "waiting", "message"))
+			}
+		}
+		found.addConditions(pod)
+	}
+	for _, set := range s.Related.Of("apps", "ReplicaSet") {
+		found.addConditions(set)
+	}
+	for _, r := range s.Resources {
+		if r.Live != nil {
+			found.addConditions(r.Live)
+		}
+	}
+	for _, e := range s.Events {
+		if strings.HasPrefix(e.Reason, "Failed") || e.Reason == "CreateContainerConfigError" {
+			found.add(e.Involved, e.Message)
+		}
+	}
+	answers := make([]rule.Answer, 0, len(found.order))
+	for _, of := range found.order {
+		answers = append(answers, *found.answers[of])
+	}
+	return answers
+}
+
+// waiters are the workloads that wait for something that is not there.
+type waiters struct {
+	application *state.Application
+	answers     map[drift.Key]*rule.Answer
+	order       []drift.Key
+}
+
+// add takes what an object, or an event about it, says, when that names something
+// missing.
+func (w *waiters) add(ref drift.ResourceRef, message string) {
+	if !dependency.MatchString(message) {
+		return
+	}
+	owner := w.application.WorkloadOf(ref)
+	of := drift.KeyOf(owner)
+	c, known := w.answers[of]
+	if !known {
+		c = &rule.Answer{Mechanism: drift.MissingDependency, Confidence: drift.Likely, Sync: drift.Noop, About: &owner}
+		if op := w.application.Object.Status.OperationState; op != nil && outcome.InFlight(op) {
+			c.Sync = drift.Waits
+		}
+		w.answers[of] = c
+		w.order = append(w.order, of)
+	}
+	if len(c.Evidence) < 5 {
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %s", ref.Words(), w.application.Quote(message)))
+	}
+}
+
+func (w *waiters) addConditions(o object.Object) {
+	for _, condition := range object.List(o, "status", "conditions") {
+		if message := object.Text(condition, "message"); message != "" {
+			w.add(drift.RefOf(o), message)
+		}
+	}
 }
