@@ -27,7 +27,7 @@ func Markdown(to io.Writer, report *drift.Report) error {
 		linef("**%s** (%s%s)  ", prose(string(f.Mechanism)), prose(string(f.Confidence)), hidden)
 		linef("%s\n", prose(f.Summary))
 		fields(linef, f.Fields)
-		linef("- sync: **%s**", prose(effect(&f)))
+		linef("- sync: **%s**", prose(effect(report, &f)))
 		for _, lost := range f.Loss {
 			linef("- %s: %s", lossWord(&f), prose(lost))
 		}

@@ -19,7 +19,7 @@ func Text(to io.Writer, report *drift.Report) error {
 			break
 		}
 		p.linef(0, "")
-		p.finding(i+1, finding)
+		p.finding(report, i+1, finding)
 	}
 	_, err := io.WriteString(to, p.text.String())
 	return err //nolint:wrapcheck // the caller names the step
@@ -40,7 +40,7 @@ func (p *page) linef(depth int, format string, values ...any) {
 	p.text.WriteByte('\n')
 }
 
-func (p *page) finding(number int, f drift.Finding) {
+func (p *page) finding(report *drift.Report, number int, f drift.Finding) {
 	hidden := ""
 	if !f.Flagged && len(f.Fields) > 0 {
 		hidden = ", hidden from Argo CD"
@@ -51,7 +51,7 @@ func (p *page) finding(number int, f drift.Finding) {
 		p.linef(1, "%s", f.Summary)
 	}
 	p.fields(f.Fields)
-	p.linef(1, "sync      %s", effect(&f))
+	p.linef(1, "sync      %s", effect(report, &f))
 	for _, lost := range f.Loss {
 		p.linef(1, "%-9s %s", lossWord(&f), lost)
 	}

@@ -27,8 +27,16 @@ const (
 )
 
 // effect is what a sync would do, by name and in words.
-func effect(f *drift.Finding) string {
+func effect(report *drift.Report, f *drift.Finding) string {
+	if f.Sync.Severity() < drift.Blocked.Severity() && slices.ContainsFunc(report.Findings, blocks) {
+		return string(f.Sync) + ", once a sync can start: " + f.Effect()
+	}
 	return string(f.Sync) + ": " + f.Effect()
+}
+
+// blocks reports whether a finding keeps every sync from starting, one by hand too.
+func blocks(f drift.Finding) bool {
+	return f.Sync == drift.Blocked && f.Effect() == drift.Blocked.Effect()
 }
 
 // lossWord is what the sentences about what a sync takes are headed with.

@@ -81,6 +81,8 @@ func (s Sync) Effect() string {
 // Effect says in words what a sync does about the finding, without "a sync".
 func (f *Finding) Effect() string {
 	switch {
+	case f.Mechanism == SyncWindowBlocked && f.Sync == Blocked && f.Summary != f.Mechanism.Summary():
+		return "cannot start by itself, but goes through by hand"
 	case f.Mechanism == TTLDeleted && f.Sync == OverwritesLive:
 		return "runs it again"
 	case f.Mechanism == RolloutRestart && f.Sync == OverwritesLive:

@@ -48,6 +48,23 @@ func failWhole(_ *state.Resource, answers []rule.Answer) []rule.Answer {
 	return kept
 }
 
+// restoreMark corrects the effect of an answer about nothing but Argo CD's own mark that
+// somebody took away, while no other Application claims the object.
+func restoreMark(r *state.Resource, answers []rule.Answer) []rule.Answer {
+	if _, claimed := r.Claimant(); claimed {
+		return answers
+	}
+	for i := range answers {
+		c := &answers[i]
+		marks := len(c.Differences) > 0 && !slices.ContainsFunc(c.Differences, func(d *diff.Difference) bool { return !r.Tracks(d) || d.InLive && len(d.Steps) < 3 })
+		if marks && c.Sync == drift.OverwritesLive {
+			c.Sync, c.Loss = drift.Safe, nil
+			c.Evidence = append(c.Evidence, "nothing but Argo CD's own mark differs: a sync writes it again and overwrites nothing")
+		}
+	}
+	return answers
+}
+
 // templateGeneration counts the changes of a DaemonSet's Pod template; the API server
 // keeps it.
 const templateGeneration = "/metadata/annotations/deprecated.daemonset.template.generation"

@@ -35,7 +35,7 @@ var applicationRules = []rule.Application{
 	{Mechanism: drift.Unexplained, Match: application.OtherErrors, Why: "an error that no rule knows stops every sync all the same"},
 	{Mechanism: drift.SyncWindowBlocked, Match: operation.SyncWindowBlocked, Why: "a window keeps an operation from starting"},
 	{Match: operation.InFlight, Why: "an operation that runs or waits has to end before another"},
-	{Mechanism: drift.AutosyncEmptyGuard, Match: operation.AutosyncEmptyGuard, Why: "that everything left Git is one finding, not one for each resource"},
+	{Mechanism: drift.AutosyncEmptyGuard, Match: tracking.AutosyncEmptyGuard, Why: "Argo CD itself says that it holds back; that it would have reason to is no evidence"},
 	{Mechanism: drift.AutosyncGaveUp, Match: operation.AutosyncGaveUp, Why: "where nothing runs and nothing forbids it, it may have been tried and given up"},
 	{Mechanism: drift.HookFailed, Match: operation.HookFailed, Why: "a failed hook ends the sync that it is part of"},
 	{Mechanism: drift.DeletionStuck, Match: tracking.DeletionStuck, Why: "nothing can be synced into what is being deleted"},
@@ -106,6 +106,7 @@ var fieldRules = []rule.Field{
 	{Mechanism: drift.ApplicationSpecEdit, Match: writers.ApplicationSpecEdit, Why: "an Application that Git declares is edited through Argo CD itself, whose programs are no person's tool otherwise"},
 	{MatchAll: refusal.FailedApply, Why: "a write that is refused matters more than who wrote the live value"},
 	{Mechanism: drift.ManualEdit, Match: writers.ManualEdit, Why: "a person is the newest writer of the live value"},
+	{Mechanism: drift.ManualEdit, Match: writers.MadeBefore, Why: "it is another applier's, but one that made the object once and does not come again"},
 	{Mechanism: drift.ForeignApply, Match: writers.ForeignApply, Why: "another applier is"},
 	{Mechanism: drift.RuntimePopulatedData, Match: writers.RuntimePopulated, Why: "a controller is, of data that Git leaves empty for it"},
 	{Mechanism: drift.OperatorWriteback, Match: writers.OperatorWriteback, Why: "a controller is"},
@@ -129,13 +130,15 @@ var merges = []struct {
 }{
 	{followTemplate, "a DaemonSet's count of template changes comes of the change: it goes to the answer about the template"},
 	{failWhole, "an object is written as a whole or not at all: what Git would change goes to the answer about the write that fails"},
+	{restoreMark, "Argo CD's own mark is nobody's value: to write it again overwrites nothing"},
 	{ignore.ReviseDeadRules, "a rule of the Application was meant for the field and misses it: that is the finding, with the effect of what lies underneath"},
 }
 
 // silence is a finding that another leaves out.
 type silence struct {
 	mechanism drift.Mechanism
-	// by are the mechanisms of findings that leave it out; none stands for all others.
+	// by are the mechanisms of findings that leave it out; none stands for all others. A
+	// finding that is only possible leaves out nothing that is certain.
 	by []drift.Mechanism
 	// whole limits the row to findings about the Application as a whole; one of the same
 	// mechanism about a resource may then leave it out.
@@ -151,10 +154,11 @@ var silences = []silence{
 		mechanism: drift.AutosyncGaveUp, why: "they say why the sync failed that is not tried again",
 		by: append([]drift.Mechanism{drift.ProjectNotPermitted, drift.HookFailed, drift.ManifestGenerationError, drift.ComparisonErrorSchema, drift.AutosyncEmptyGuard, drift.SyncWindowBlocked}, drift.Failures...),
 	},
+	{mechanism: drift.PendingPrune, by: []drift.Mechanism{drift.AutosyncEmptyGuard}, why: "that everything left Git is one finding, not one for each resource"},
 	{mechanism: drift.DuplicateListKey, by: []drift.Mechanism{drift.ComparisonErrorSchema}, why: "the comparison failed of it"},
 	{
 		mechanism: drift.SyncInProgress, why: "they say what the operation waits for, or that nobody takes it up",
-		by: []drift.Mechanism{drift.DeletionStuck, drift.HookStuck, drift.WaveBlocked, drift.ControllerStale, drift.PruneProtected, drift.SyncWindowBlocked},
+		by: []drift.Mechanism{drift.DeletionStuck, drift.HookStuck, drift.HookFailed, drift.WaveBlocked, drift.ControllerStale, drift.PruneProtected, drift.SyncWindowBlocked},
 	},
 	{mechanism: drift.UnhealthyNotDrift, why: "what else is wrong is the likelier cause"},
 	{mechanism: drift.DeletionStuck, by: []drift.Mechanism{drift.DeletionStuck}, whole: true, why: "a resource says why the Application is not gone yet"},
@@ -180,6 +184,7 @@ var corrections = []struct {
 	why   string
 }{
 	{func(_ *state.Application, findings []rule.Finding) []rule.Finding { return unsilenced(findings) }, "what others explain is left out first, so that nothing is corrected in vain"},
+	{addFailures, "where other rules answer for all that differs in an object, that its write fails is said all the same"},
 	{doubtGuesses, "what only a schema would tell is possible at most where the snapshot has none"},
 	{replacing, "a sync that replaces the object loses what only live has"},
 	{addDryRuns, "the API server's own answer outranks what was foreseen"},
@@ -189,12 +194,21 @@ var corrections = []struct {
 
 // unsilenced leaves out what is said twice of one resource, and what the silences name.
 func unsilenced(findings []rule.Finding) []rule.Finding {
-	has := map[drift.Mechanism]int{}
+	has, surely := map[drift.Mechanism]int{}, map[drift.Mechanism]int{}
 	for _, f := range findings {
 		has[f.Mechanism]++
+		if f.Confidence != drift.Possible {
+			surely[f.Mechanism]++
+		}
 	}
 	total := len(findings)
 	said := map[drift.Key]map[drift.Mechanism]bool{}
+	for _, f := range findings {
+		if f.Mechanism == drift.RepeatedResource && len(f.Fields) > 0 {
+			// The warning is said where the fields are.
+			said[drift.KeyOf(f.Resource)] = map[drift.Mechanism]bool{f.Mechanism: true}
+		}
+	}
 	return slices.DeleteFunc(findings, func(f rule.Finding) bool {
 		if about := drift.KeyOf(f.Resource); len(f.Fields) == 0 {
 			if said[about][f.Mechanism] {
@@ -205,6 +219,10 @@ func unsilenced(findings []rule.Finding) []rule.Finding {
 			}
 			said[about][f.Mechanism] = true
 		}
+		others := has
+		if f.Confidence == drift.Certain {
+			others = surely // a guess never outranks evidence
+		}
 		return slices.ContainsFunc(silences, func(row silence) bool {
 			switch {
 			case row.mechanism != f.Mechanism || row.whole && !aboutApplication(f.Resource):
@@ -212,7 +230,7 @@ func unsilenced(findings []rule.Finding) []rule.Finding {
 			case len(row.by) == 0:
 				return total > has[f.Mechanism]
 			}
-			return slices.ContainsFunc(row.by, func(by drift.Mechanism) bool { return has[by] > 1 || has[by] == 1 && by != f.Mechanism })
+			return slices.ContainsFunc(row.by, func(by drift.Mechanism) bool { return others[by] > 1 || others[by] == 1 && by != f.Mechanism })
 		})
 	})
 }

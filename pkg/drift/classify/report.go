@@ -76,7 +76,7 @@ func reportOf(s *state.Application, findings []rule.Finding) *drift.Report {
 		report.Counts[report.Findings[i].Mechanism]++
 		report.Sync = drift.Worse(report.Sync, report.Findings[i].Sync)
 	}
-	report.Verdict = verdict(report)
+	report.Verdict = verdict(s, report)
 	if outcome.Uncompared(s) {
 		report.Verdict += " Argo CD has not compared the Application: its status is " + words.First(string(s.Object.Status.Sync.Status), "missing") + "."
 	}
@@ -85,7 +85,7 @@ func reportOf(s *state.Application, findings []rule.Finding) *drift.Report {
 
 // verdict is one sentence about the whole report: how much there is, what is at
 // work, and what a sync would do.
-func verdict(report *drift.Report) string {
+func verdict(s *state.Application, report *drift.Report) string {
 	differences, hidden, problems, resources := 0, 0, 0, map[drift.Key]bool{}
 	var mechanisms []string
 	for i := range report.Findings {
@@ -102,9 +102,9 @@ func verdict(report *drift.Report) string {
 		default:
 			hidden += len(f.Fields)
 		}
-		mechanisms = append(mechanisms, string(f.Mechanism))
+		mechanisms = append(mechanisms, f.Mechanism.Title())
 	}
-	said := "No difference"
+	said := undiffering(s)
 	if differences > 0 {
 		said = fmt.Sprintf("%s in %s", words.Plural(differences, "difference"), words.Plural(len(resources), "resource"))
 	}
@@ -114,7 +114,18 @@ func verdict(report *drift.Report) string {
 	if hidden > 0 {
 		said += "; " + words.Plural(hidden, "field") + " hidden from Argo CD"
 	}
-	return said + ": " + strings.Join(words.Unique(mechanisms), ", ") + ". " + outlook(report)
+	return said + ": " + strings.Join(words.Unique(mechanisms), "; ") + ". " + outlook(report)
+}
+
+// undiffering says that nothing differs, as far as that is known.
+func undiffering(s *state.Application) string {
+	switch {
+	case s.Incomparable || outcome.Uncompared(s):
+		return "Nothing could be compared"
+	case slices.ContainsFunc(s.Resources, func(r *state.Resource) bool { return r.CompareError != nil || r.Unfit != nil }):
+		return "No difference in what could be compared"
+	}
+	return "No difference"
 }
 
 // outlook is what a sync of the whole Application does: the worst of the findings,

@@ -31,6 +31,9 @@ const editing = [
   'kubectl-autoscale', 'kubectl-taint', 'kubectl-expose', 'kubectl-run', 'kubectl-debug', 'kubectl-cordon'
 ];
 
+/** Kinds in which Argo CD's API server keeps its own settings and keys. */
+const settings = ['Secret', 'ConfigMap'];
+
 /** The part that a manager plays for an object of the kind. */
 export function roleOf(writer: Pick<Writer, 'manager' | 'operation'>, kind: string): Role {
   const name = writer.manager.toLowerCase();
@@ -39,6 +42,9 @@ export function roleOf(writer: Pick<Writer, 'manager' | 'operation'>, kind: stri
   }
   if (name === 'argocd-controller' || (name === 'argocd-application-controller' && kind !== 'Application')) {
     return 'argo';
+  }
+  if (isOrBegins(name, 'argocd-server') && settings.includes(kind)) {
+    return 'controller';
   }
   if (editing.some((prefix) => name.startsWith(prefix))) {
     return 'person';

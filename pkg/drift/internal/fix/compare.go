@@ -151,8 +151,7 @@ func (f *Builder) selfhealFight() []drift.Fix {
 // is it gone from a server-side apply.
 func (f *Builder) coowner() []drift.Fix {
 	fixes := []drift.Fix{f.cluster(drift.FixMigrateFieldManager, f.removedLive(f.fields),
-		"Git dropped the field, but "+words.First(f.writers(), "another manager")+" still owns it, so that server-side apply leaves it; the patch takes it away, and every claim to it.",
-		"The patch first tests that the values are still those seen here.")}
+		"Git dropped the field, but "+words.First(f.writers(), "another manager")+" still owns it, so that server-side apply leaves it; the patch takes it away, and every claim to it.", f.tested(f.fields))}
 	manager := f.writers()
 	if f.Settings.Version.Before(3, 2) || manager == "" || strings.Contains(manager, ",") {
 		return fixes

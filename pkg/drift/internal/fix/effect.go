@@ -41,7 +41,9 @@ func writeAll(s *state.Application, findings []rule.Finding) {
 	var groups [][]rule.Finding
 	write := func(f *rule.Finding) {
 		if s.Ctx.Err() == nil {
-			f.Fixes = For(s, f.Of, f.By, f.Fields)
+			by := *f.By
+			by.Loss = f.Loss // what others found out about the effect counts
+			f.Fixes = For(s, f.Of, &by, f.Fields)
 		}
 	}
 	for i, start := 0, 0; i < len(findings); i++ {

@@ -10,11 +10,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/drift"
+	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
+	"github.com/moorpin/moorpin/pkg/drift/internal/owners"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
 	"github.com/moorpin/moorpin/pkg/drift/internal/snippet"
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
+	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
 	"github.com/moorpin/moorpin/pkg/object"
 )
@@ -153,6 +158,7 @@ func (f *Builder) locate(fields []drift.Field) [][]snippet.Step {
 
 // gitFix is a fix by an edit of what Git renders.
 func (f *Builder) gitFix(kind drift.FixKind, changes []snippet.Change, why ...string) drift.Fix {
+	why = append(why, f.between(changes))
 	fix := drift.Fix{Kind: kind, Where: drift.InGit, Why: words.Sentences(why...)}
 	if len(changes) == 0 {
 		fix.Snippet = snippet.Note("In the manifest of " + f.about().Words() + ": nothing that is known here can be set or removed.")
@@ -171,6 +177,52 @@ func (f *Builder) gitFix(kind drift.FixKind, changes []snippet.Change, why ...st
 		fix.Edit = &Edit{Resource: f.R, Fields: f.fields, Changes: changes}
 	}
 	return fix
+}
+
+// between says what a sync does with live values whose fields leave Git: an apply takes
+// away what it wrote itself, before whoever else writes it does so again. That the fix is
+// proven says only what is compared in the end.
+func (f *Builder) between(changes []snippet.Change) string {
+	r := f.R
+	if r.Live == nil || r.Target == nil || slices.Contains(saidElsewhere, f.Answer.Mechanism) || !slices.ContainsFunc(changes, func(c snippet.Change) bool { return c.Remove }) {
+		return ""
+	}
+	var gone []string
+	for _, d := range f.Answer.Differences {
+		dropped := slices.ContainsFunc(changes, func(c snippet.Change) bool {
+			return c.Remove && snippet.PointerOf(c.Path).Covers(d.Pointer)
+		})
+		kept := slices.ContainsFunc(changes, func(c snippet.Change) bool { return !c.Remove && snippet.PointerOf(c.Path) == d.Pointer })
+		if w := r.WritersOf(d); !dropped || kept || !d.InLive || !f.takesAway(d, w.Argo && w.Role == owners.Nobody) {
+			continue
+		}
+		gone = append(gone, string(d.Pointer))
+	}
+	if len(gone) == 0 {
+		return ""
+	}
+	how := "last-applied-configuration still has it"
+	if r.SyncsServerSide() {
+		how = "nobody but Argo CD owns it"
+	}
+	return "In between: the first sync without it deletes the live value of " + words.Some(gone) + ", as " + how + "; until somebody writes it again, it is missing or has the API's default."
+}
+
+// saidElsewhere are the mechanisms whose fixes say themselves what happens in between.
+var saidElsewhere = []drift.Mechanism{drift.HPAReplicas, drift.KedaReplicas, drift.RolloutRestart, drift.DuplicateListKey}
+
+// takesAway reports whether an apply of a manifest without the field deletes the live value.
+func (f *Builder) takesAway(d *diff.Difference, argos bool) bool {
+	if d.Steps[0] == "status" || len(d.Steps) < 3 && d.Steps[0] == "metadata" || d.Steps[len(d.Steps)-1] == mark.LastApplied {
+		return false // no apply writes it
+	}
+	if replaces, _ := f.R.Replaces(); replaces {
+		return true
+	}
+	if f.R.SyncsServerSide() {
+		return argos
+	}
+	return d.InApplied && !value.IsEmpty(d.Applied)
 }
 
 // apiVersion is the manifest's own, else live's.
@@ -291,8 +343,12 @@ func options(there, added string) string {
 	return strings.Join(kept, ",")
 }
 
-// selfHeals warns where Argo CD would write the value back by itself.
+// selfHeals warns where Argo CD would write the value back by itself, which it does only
+// where it sees that anything differs.
 func (f *Builder) selfHeals() string {
+	if f.Object.Status.Sync.Status == v1alpha1.SyncStatusCodeSynced || len(f.Answer.Differences) == 0 && len(f.Answer.Hidden) > 0 {
+		return ""
+	}
 	if policy, enabled := f.Automated(); enabled && policy["selfHeal"] == true {
 		return "selfHeal is on: until this is settled, Argo CD writes Git's value back by itself."
 	}

@@ -97,15 +97,44 @@ func (f *Builder) hiddenAddition() []drift.Fix {
 	commit := f.gitFix(drift.FixAddToGitOrRemoveLive, f.likeLive(f.fields),
 		"Declares in Git what is only live: right when it is wanted. Until then Argo CD neither shows nor restores it.", f.hiddenValues())
 	remove := f.cluster(drift.FixAddToGitOrRemoveLive, f.removedLive(f.fields),
-		"Removes it from the live object: right when it is not wanted. A sync would not, as neither Git nor last-applied-configuration has it.",
-		"The patch first tests that the values are still those seen here.")
+		"Removes it from the live object: right when it is not wanted. A sync would not, as neither Git nor last-applied-configuration has it.", f.tested(f.fields))
 	return []drift.Fix{commit, remove}
+}
+
+// seen is the live object's resourceVersion where a patch has to test that instead of
+// values, which are a Secret's. by says whether there is a patch at all: none takes all of
+// a Secret's values away, and none changes what it cannot test.
+func (f *Builder) seen(fields []drift.Field) (version string, by bool) {
+	if !slices.ContainsFunc(fields, func(field drift.Field) bool { return f.R.Secret(field.Pointer) }) {
+		return "", true
+	}
+	version = object.Text(f.R.Live, "metadata", "resourceVersion")
+	whole := slices.ContainsFunc(fields, func(field drift.Field) bool { return f.R.Secret(field.Pointer) && len(field.Pointer.Steps()) < 2 })
+	return version, version != "" && !whole
+}
+
+// tested says what removedLive makes sure of.
+func (f *Builder) tested(fields []drift.Field) string {
+	switch version, by := f.seen(fields); {
+	case !by:
+		return "Which of a Secret's values go is for somebody who knows them: programs may have written some, and no patch can test values that are not shown here."
+	case version != "":
+		return "Values of a Secret are not shown here: the patch tests instead that nobody has written the object since (metadata.resourceVersion)."
+	}
+	return "The patch first tests that the values are still those seen here."
 }
 
 // removedLive is the command that removes fields of the live object. The patch
 // tests before it removes, and items of a list go from the last to the first.
 func (f *Builder) removedLive(fields []drift.Field) string {
 	patch := &snippet.JSONPatch{}
+	version, by := f.seen(fields)
+	if !by {
+		return snippet.Lines(snippet.Note("take out by hand what is not wanted:"), snippet.Kubectl(f.about(), "edit"))
+	}
+	if version != "" {
+		patch.Test("/metadata/resourceVersion", version)
+	}
 	ordered := slices.Clone(fields)
 	slices.Reverse(ordered)
 	for _, field := range ordered[:min(len(ordered), maxEdited)] {

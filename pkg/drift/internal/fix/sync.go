@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
 	"github.com/moorpin/moorpin/pkg/drift/internal/outcome"
@@ -95,7 +97,35 @@ func (f *Builder) dependency() []drift.Fix {
 		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{mark.SyncWave: strconv.Itoa(wave)},
 			"The Application renders what is missing, but applies it too late: an earlier wave has it there first."), f.provide()}
 	}
+	if ref, number, listed := f.listedLater(said); listed {
+		inner := &Builder{Application: f.Application, R: &state.Resource{Application: f.Application, Given: &drift.Resource{}, Ref: ref}, Answer: &rule.Answer{}}
+		return []drift.Fix{inner.annotated(drift.FixReorderWaves, map[string]string{mark.SyncWave: strconv.FormatInt(number-1, 10)},
+			"Argo CD lists what is missing as the Application's own, but applies it too late: an earlier wave has it there first."), f.provide()}
+	}
 	return []drift.Fix{f.provide()}
+}
+
+// listedLater is a missing object that Argo CD lists as the Application's own, and its
+// wave: the snapshot need not hold it.
+func (f *Builder) listedLater(said string) (drift.ResourceRef, int64, bool) {
+	of := f.about()
+	for i := range f.Object.Status.Resources {
+		listed := &f.Object.Status.Resources[i]
+		if listed.Hook || listed.RequiresPruning || listed.Status != v1alpha1.SyncStatusCodeOutOfSync || listed.Name == "" || !strings.Contains(said, strconv.Quote(listed.Name)) || !strings.Contains(strings.ToLower(said), strings.ToLower(listed.Kind)) {
+			continue
+		}
+		ref := drift.ResourceRef{Group: listed.Group, Version: listed.Version, Kind: listed.Kind, Namespace: listed.Namespace, Name: listed.Name}
+		if r := f.Find(ref); r.Live == nil && drift.KeyOf(ref) != drift.KeyOf(of) {
+			number := listed.SyncWave
+			for j := range f.Object.Status.Resources {
+				if waits := &f.Object.Status.Resources[j]; waits.Kind == of.Kind && waits.Name == of.Name && waits.Namespace == of.Namespace {
+					number = min(number, waits.SyncWave)
+				}
+			}
+			return ref, number, true
+		}
+	}
+	return drift.ResourceRef{}, 0, false
 }
 
 func wave(o object.Object) int {
@@ -191,15 +221,9 @@ func (f *Builder) inspect(r *state.Resource) []string {
 }
 
 func (f *Builder) hookFailed() []drift.Fix {
-	commands := []string{f.told()}
-	if op := f.Object.Status.OperationState; op != nil && op.SyncResult != nil {
-		for _, result := range op.SyncResult.Resources {
-			if result != nil && result.HookType != "" && result.HookPhase.Failed() {
-				ref := drift.ResourceRef{Group: result.Group, Kind: result.Kind, Namespace: result.Namespace, Name: result.Name}
-				commands = append(commands, f.inspect(f.Find(ref))...)
-				break
-			}
-		}
+	commands := append([]string{f.told()}, f.inspect(f.Find(f.about()))...)
+	if op := f.Object.Status.OperationState; op != nil && outcome.InFlight(op) {
+		commands = append(commands, Argocd(f.Application, "terminate-op"))
 	}
 	return []drift.Fix{f.cluster(drift.FixFixHook, snippet.Lines(append(commands, Argocd(f.Application, "sync"))...), "The hook failed by itself: fix it, then sync again, which runs all hooks again.")}
 }
@@ -219,8 +243,12 @@ func (f *Builder) generation() []drift.Fix {
 }
 
 func (f *Builder) emptyGuard() []drift.Fix {
+	risk := "the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant."
+	if f.Answer.Sync != drift.Destructive {
+		risk = "the automated sync holds back. No sync would delete what is there now; what Git brings back later is created or updated as always."
+	}
 	return []drift.Fix{f.advice(drift.FixFixManifestGeneration, f.told("Git renders nothing:")+"\n"+snippet.Note("look at path, include, values and generators of the source; then: "+Argocd(f.Application, "get", "--hard-refresh")),
-		"Nothing is rendered, which is seldom meant: the automated sync holds back, but a sync by hand with --prune would delete everything. Set allowEmpty only when it is meant.")}
+		"Nothing is rendered, which is seldom meant: "+risk)}
 }
 
 func (f *Builder) gaveUp() []drift.Fix {
@@ -233,12 +261,45 @@ func (f *Builder) gaveUp() []drift.Fix {
 }
 
 func (f *Builder) denied() []drift.Fix {
+	if right, found := outcome.NamedRight(f.Answer.Evidence); found {
+		return []drift.Fix{f.grant(right)}
+	}
 	if said := strings.Join(f.Answer.Evidence, "\n"); words.Mentions(said, []string{"failed calling webhook"}) && !words.Mentions(said, []string{"denied the request"}) {
 		return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Repair the webhook (its Service, its certificate), then sync again; the manifest may be fine:"),
 			"The API server could not ask the webhook, and was told to refuse then; no policy has judged the manifest yet.")}
 	}
-	return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Change "+f.about().Words()+" so that it satisfies what refused it:"),
+	what := f.about().Words()
+	if f.whole && f.Answer.About == nil {
+		what = "the object that was refused"
+	}
+	return []drift.Fix{f.advice(drift.FixFixManifestToPolicy, f.told("Change "+what+" so that it satisfies what refused it:"),
 		"A policy or quota refused the request; a sync fails until the manifest satisfies it, or its owner makes an exception.")}
+}
+
+// grant gives the account that syncs just what it was refused.
+func (f *Builder) grant(right outcome.Right) drift.Fix {
+	kind, name := "ClusterRole", "argocd-"+right.Verb+"-"+right.Resource
+	metadata := map[string]any{"name": name}
+	if right.Namespace != "" {
+		kind = "Role"
+		metadata["namespace"] = right.Namespace
+	}
+	subject := map[string]any{"kind": "User", "name": right.User, "apiGroup": "rbac.authorization.k8s.io"}
+	if account, isAccount := strings.CutPrefix(right.User, "system:serviceaccount:"); isAccount {
+		namespace, own, _ := strings.Cut(account, ":")
+		subject = map[string]any{"kind": "ServiceAccount", "namespace": namespace, "name": own}
+	}
+	role := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata,
+		"rules": []any{map[string]any{"apiGroups": []any{right.Group}, "resources": []any{right.Resource}, "verbs": []any{right.Verb}}},
+	}
+	binding := map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind + "Binding", "metadata": metadata, "subjects": []any{subject},
+		"roleRef": map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+	}
+	return f.cluster(drift.FixProvideDependency, snippet.Note("who looks after the rights in the cluster applies:")+"\n"+snippet.Block(role)+"---\n"+snippet.Block(binding),
+		"The account that syncs lacks a right; no change of the manifest helps. This gives just what was refused: a sync may need further verbs of the same kind, and more than you want to give is a reason to sync it with another account.",
+		"Once it is there, the same sync goes through.")
 }
 
 func (f *Builder) deletion() []drift.Fix {

@@ -85,6 +85,9 @@ func RefusedDryRuns(s *state.Application) []RefusedDryRun {
 // FailsAgain reports whether it is known why the last sync could not apply something, so
 // that another sync meets it again.
 func FailsAgain(s *state.Application) bool {
+	if _, failed := UnnamedFailure(s); failed {
+		return true
+	}
 	known := func(r *state.Resource, f Failure) bool { return CauseOf(r, f) != drift.Unexplained }
 	return slices.ContainsFunc(RefusedUnseen(s), func(refused Unseen) bool { return known(refused.Of, refused.Failure) }) ||
 		slices.ContainsFunc(s.Resources, func(r *state.Resource) bool {
@@ -128,7 +131,10 @@ func RefusedUnseen(s *state.Application) []Unseen {
 		if !listed {
 			r = &state.Resource{Application: s, Given: &drift.Resource{}, Ref: ref}
 		}
-		refused = append(refused, Unseen{Failure{result.Message, current}, ref, r})
+		if overcome(r, result.Message) || !current && gaveUp(r, result.Message) {
+			continue
+		}
+		refused = append(refused, Unseen{Failure{Message: result.Message, Current: current}, ref, r})
 	}
 	return refused
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	synccommon "github.com/argoproj/gitops-engine/pkg/sync/common"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/rule"
@@ -75,6 +76,27 @@ func WaitsFor(message string) Wait {
 		return w
 	}
 	return Wait{}
+}
+
+// WaitingSince is since when an operation waits for an object at most: it has come to it no
+// earlier than Argo CD last wrote it, nor before the object's own conditions last changed.
+func WaitingSince(op *v1alpha1.OperationState, r *state.Resource) metav1.Time {
+	since := op.StartedAt
+	later := func(spelled string) {
+		if at, err := state.ParseTime(spelled); err == nil && since.Before(&at) {
+			since = at
+		}
+	}
+	if r == nil || r.Live == nil {
+		return since
+	}
+	later(object.Text(r.Live, "metadata", "creationTimestamp"))
+	later(r.LastWrite())
+	for _, condition := range object.List(r.Live, "status", "conditions") {
+		later(object.Text(condition, "lastTransitionTime"))
+		later(object.Text(condition, "lastUpdateTime"))
+	}
+	return since
 }
 
 // Trouble are the signs, other than time, that an object will not get ready or

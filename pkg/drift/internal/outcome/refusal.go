@@ -94,14 +94,18 @@ func Unreached(message string) bool {
 }
 
 // overcome reports whether what a failure missed is there by now: the CRD with the
-// version, or the namespace.
+// version, the namespace, room in a quota, or a right.
 func overcome(r *state.Resource, message string) bool {
 	switch mechanism := Cause(message); {
 	case mechanism == drift.MissingCRD && r.Target != nil:
+		if r.Live != nil && drift.RefOf(r.Live).Version == drift.RefOf(r.Target).Version && drift.RefOf(r.Live).Group == drift.RefOf(r.Target).Group {
+			return true
+		}
 		crd, found := r.Application.Crd(r.Ref.Group, r.Ref.Kind)
 		return found && slices.Contains(kind.ServedVersions(crd), drift.RefOf(r.Target).Version)
 	case mechanism == drift.AdmissionDenied:
-		return quotaHasRoom(r, message)
+		right, missing := MissingRight(message)
+		return quotaHasRoom(r, message) || missing && granted(r.Application, right)
 	case mechanism == drift.MissingDependency && r.Ref.Namespace != "":
 		for _, namespace := range r.Application.Related.Of("", "Namespace") {
 			if object.Text(namespace, "metadata", "name") == r.Ref.Namespace && object.Text(namespace, "metadata", "deletionTimestamp") == "" {
@@ -147,6 +151,8 @@ type Failure struct {
 	Message string
 	// Current tells that it was said about the revision that is compared now.
 	Current bool
+	// Inferred tells that the words name no object, and that no other can be meant.
+	Inferred bool
 }
 
 // FailureOf returns what the last sync, or its last attempt, said when it could not
@@ -160,17 +166,20 @@ func FailureOf(r *state.Resource) (Failure, bool) {
 	}
 	current := state.SyncedRevision(op) == "" || state.SyncedRevision(op) == r.Application.Revision()
 	if r.Result != nil {
-		refused := r.Result.Status == synccommon.ResultCodeSyncFailed && r.Result.HookType == "" && !Passing(r.Result.Message) && !overcome(r, r.Result.Message)
-		return Failure{r.Result.Message, current}, refused
+		refused := r.Result.Status == synccommon.ResultCodeSyncFailed && r.Result.HookType == "" && !Passing(r.Result.Message) && !overcome(r, r.Result.Message) && (current || !gaveUp(r, r.Result.Message))
+		return Failure{Message: r.Result.Message, Current: current}, refused
 	}
 	if !Failing(op) {
 		return Failure{}, false
 	}
 	texts := append([]string{op.Message}, r.Application.Conditions(v1alpha1.ApplicationConditionSyncError)...)
 	for _, said := range texts {
-		if part, found := PartAbout(said, r.Ref); found && !Passing(part) && !overcome(r, part) {
-			return Failure{part, current}, true
+		if part, found := PartAbout(said, r.Ref); found && !Passing(part) && !overcome(r, part) && (current || !gaveUp(r, part)) {
+			return Failure{Message: part, Current: current}, true
 		}
+	}
+	if unnamed, failed := UnnamedFailure(r.Application); failed && unnamed.Of == r {
+		return unnamed.Failure, true
 	}
 	return Failure{}, false
 }
@@ -249,6 +258,13 @@ func syncAfter(mechanism drift.Mechanism) drift.Sync {
 func Explain(r *state.Resource, f Failure) rule.Answer {
 	c := rule.Answer{Mechanism: CauseOf(r, f), Confidence: drift.Certain, Evidence: []string{"the last sync failed here: " + r.Quote(f.Message)}}
 	c.Sync = syncAfter(c.Mechanism)
+	if f.Inferred {
+		c.Confidence = drift.Likely
+		c.Evidence = append(c.Evidence, "the message names no object; no other that the sync had to write can be meant")
+	}
+	if said, found := withoutRight(f.Message); found {
+		c.Summary = said
+	}
 	if !f.Current {
 		c.Confidence = drift.Possible
 		c.Evidence = append(c.Evidence, fmt.Sprintf("that was at revision %s; the comparison is with %s", state.Short(state.SyncedRevision(r.Application.Object.Status.OperationState)), state.Short(r.Application.Revision())))

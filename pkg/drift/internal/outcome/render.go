@@ -73,6 +73,13 @@ func Moved(r *state.Resource, d *diff.Difference) bool {
 	return false
 }
 
+// DeclaredAnew reports whether Git declares since the last sync what another applier had
+// left in the object before Argo CD wrote it: an apply would have taken the field.
+func DeclaredAnew(r *state.Resource, d *diff.Difference) bool {
+	w := r.WritersOf(d)
+	return w.Role == owners.Applier && !w.Argo && d.InGit && r.BeforeArgo(w.Last) && Rendering(r.Application) == NewSource
+}
+
 // appliedParts reports whether Argo CD owns the field with others, or nobody is known to own anything.
 func appliedParts(r *state.Resource, d *diff.Difference, w state.Writers) bool {
 	return d.InTarget && w.Role == owners.Nobody && !r.HasOwners()

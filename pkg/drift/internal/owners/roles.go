@@ -49,6 +49,10 @@ var editing = []string{
 	"kubectl-autoscale", "kubectl-taint", "kubectl-expose", "kubectl-run", "kubectl-debug", "kubectl-cordon",
 }
 
+// settings are the kinds in which Argo CD's API server keeps its own settings and keys. In
+// all others it writes what people do in the UI and with the CLI.
+var settings = []string{"Secret", "ConfigMap"}
+
 // RoleOf says which part a manager plays for an object of a kind. Whoever is neither Argo CD,
 // a tool of people nor something that applies manifests is a controller.
 func RoleOf(kind string, owner drift.Owner) Role {
@@ -58,6 +62,8 @@ func RoleOf(kind string, owner drift.Owner) Role {
 		return Nobody
 	case name == mark.Manager, slices.Contains(argoPrograms, name) && kind != "Application":
 		return Argo
+	case isOrBegins(name, "argocd-server") && slices.Contains(settings, kind):
+		return Controller
 	case slices.ContainsFunc(editing, func(prefix string) bool { return strings.HasPrefix(name, prefix) }):
 		return Person
 	case slices.ContainsFunc(appliers, func(prefix string) bool { return isOrBegins(name, prefix) }):

@@ -145,6 +145,20 @@ func (r *Resource) LastWrite() string {
 	return last
 }
 
+// MadeOnly reports whether a writer made the object and has not written it since. The API
+// server notes both times in one request.
+func (r *Resource) MadeOnly(owner drift.Owner) bool {
+	made, err := ParseTime(object.Text(r.Live, "metadata", "creationTimestamp"))
+	wrote, errWrote := ParseTime(owner.Time)
+	return err == nil && errWrote == nil && !made.IsZero() && !wrote.IsZero() && wrote.Sub(made.Time).Seconds() <= 1
+}
+
+// BeforeArgo reports whether a writer has not come again since Argo CD wrote the object.
+func (r *Resource) BeforeArgo(owner drift.Owner) bool {
+	last := r.LastWrite()
+	return last != "" && owner.Time != "" && owner.Time < last
+}
+
 // HasOwners tells whether the live object says at all who wrote it.
 func (r *Resource) HasOwners() bool {
 	return len(r.Ownership().Entries) > 0

@@ -12,6 +12,7 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift/internal/kind"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+	"github.com/moorpin/moorpin/pkg/fieldpath"
 	"github.com/moorpin/moorpin/pkg/object"
 )
 
@@ -22,6 +23,9 @@ func (r *Resource) ServedOtherwise() string {
 	wanted := r.Ref
 	if r.Target != nil {
 		wanted = drift.RefOf(r.Target)
+	}
+	if r.liveIn(wanted) {
+		return "" // whatever the CRD says that the snapshot holds
 	}
 	if crd, found := r.Application.Crd(wanted.Group, wanted.Kind); found {
 		served := kind.ServedVersions(crd)
@@ -39,6 +43,43 @@ func (r *Resource) ServedOtherwise() string {
 		return fmt.Sprintf("an object of the kind is live as %s, not as %s", version, wanted.Version)
 	}
 	return ""
+}
+
+// liveIn reports whether an object of the kind is live in the version, the resource itself
+// or another one.
+func (r *Resource) liveIn(wanted drift.ResourceRef) bool {
+	lives := slices.Clone(r.Application.Related.Of(wanted.Group, wanted.Kind))
+	for _, other := range r.Application.ByKind(wanted.Group, wanted.Kind) {
+		lives = append(lives, other.Live)
+	}
+	return slices.ContainsFunc(lives, func(live object.Object) bool {
+		return live != nil && drift.RefOf(live).Version == wanted.Version && drift.RefOf(live).Group == wanted.Group
+	})
+}
+
+// LiveHolds reports whether the live object, or another one of the kind, has a field at or
+// below the innermost of the steps that the schema lacks: then the schema is not the
+// cluster's.
+func (r *Resource) LiveHolds(steps []string) bool {
+	root, known := r.Shape()
+	for i := range steps {
+		if _, has := root.At(steps[:i+1]); has || !known {
+			continue
+		}
+		unknown := fieldpath.Of(steps[:i+1]...)
+		held := func(live object.Object) bool {
+			_, found := unknown.Value(live)
+			return live != nil && found
+		}
+		if held(r.Live) {
+			return true
+		}
+		if slices.ContainsFunc(steps[:i+1], value.IsIndex) {
+			return false // of another object, another item
+		}
+		return slices.ContainsFunc(r.Application.ByKind(r.Ref.Group, r.Ref.Kind), func(other *Resource) bool { return held(other.Live) })
+	}
+	return false
 }
 
 // servedVersion is another version in which the snapshot holds a live object of the

@@ -146,7 +146,11 @@ type Window struct{ *v1alpha1.SyncWindow }
 
 // Words are the window in a sentence.
 func (w Window) Words() string {
-	return fmt.Sprintf("the AppProject has a %s window, schedule %q for %s%s", w.Kind, w.Schedule, w.Duration, zoneWords(w.TimeZone))
+	article := "a"
+	if w.Kind == "allow" {
+		article = "an"
+	}
+	return fmt.Sprintf("the AppProject has %s %s window, schedule %q for %s%s", article, w.Kind, w.Schedule, w.Duration, zoneWords(w.TimeZone))
 }
 
 func zoneWords(zone string) string {

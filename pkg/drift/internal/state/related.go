@@ -33,7 +33,9 @@ func (r *relations) Of(group, kind string) []object.Object { return r.byKind[[2]
 // Event is a Kubernetes Event.
 type Event struct {
 	Reason, Message, Time string
-	Involved              drift.ResourceRef
+	// First is when it was seen first; "" when that is not known.
+	First    string
+	Involved drift.ResourceRef
 }
 
 func parseEvents(events []map[string]any) []Event {
@@ -49,7 +51,7 @@ func parseEvents(events []map[string]any) []Event {
 			time = object.Text(e, "eventTime")
 		}
 		parsed = append(parsed, Event{
-			Reason: object.Text(e, "reason"), Message: object.Text(e, "message"), Time: time,
+			Reason: object.Text(e, "reason"), Message: object.Text(e, "message"), Time: time, First: object.Text(e, "firstTimestamp"),
 			Involved: drift.ResourceRef{Group: group, Kind: object.Text(involved, "kind"), Namespace: object.Text(involved, "namespace"), Name: object.Text(involved, "name")},
 		})
 	}

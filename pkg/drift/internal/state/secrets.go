@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -187,6 +188,9 @@ func (r *Resource) IsSecret() bool {
 	return r.Ref.Group == "" && r.Ref.Kind == "Secret" || isSecretObject(r.Live) || isSecretObject(r.Target)
 }
 
+// encoded is a long text of base64, such as a certificate.
+var encoded = regexp.MustCompile(`^"[A-Za-z0-9+/]{64,}={0,2}"$`)
+
 // Masks as Argo CD writes them: equal values have equal ones.
 const (
 	MaskTarget = "++++++++"
@@ -236,6 +240,10 @@ func (r *Resource) Show(pointer fieldpath.Pointer, v any, present bool) string {
 		return "a hidden value"
 	}
 	spelled := r.Application.Hidden().Text(value.Canonical(v))
+	if encoded.MatchString(spelled) {
+		// Nobody reads it, and it is said in more than one sentence.
+		return fmt.Sprintf("%s...\" (%d characters)", spelled[:13], len(spelled)-2)
+	}
 	if len(spelled) > words.MaxShown {
 		spelled = strings.ToValidUTF8(spelled[:words.MaxShown], "") + "..."
 	}

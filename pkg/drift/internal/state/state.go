@@ -54,12 +54,15 @@ type Application struct {
 	workloadsOnce       sync.Once
 	workloadsFound      *workloads
 	projectOnce         sync.Once
-	projectFound        *v1alpha1.AppProject
-	projectRead         bool
-	namespaces          sync.Map // the name of a namespace to whether the AppProject permits it
-	TypesOnce           sync.Once
-	Parser              *managedfields.GvkParser
-	TypesError          error
+	// FailureFound is what package outcome reads once of the last sync's failure.
+	FailureOnce  sync.Once
+	FailureFound any
+	projectFound *v1alpha1.AppProject
+	projectRead  bool
+	namespaces   sync.Map // the name of a namespace to whether the AppProject permits it
+	TypesOnce    sync.Once
+	Parser       *managedfields.GvkParser
+	TypesError   error
 	// Allowance bounds what the differences of all resources hold.
 	Allowance *diff.Allowance
 	// Ctx ends the work early; its end makes the report an error.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
+
 	"github.com/moorpin/moorpin/pkg/drift"
 	"github.com/moorpin/moorpin/pkg/drift/internal/diff"
 	"github.com/moorpin/moorpin/pkg/drift/internal/mark"
@@ -62,6 +64,18 @@ func OtherGroup(r *Resource) bool {
 	return found && id.group != ref.Group && id.kind == ref.Kind && id.name == ref.Name && (ref.Namespace == "" || id.namespace == ref.Namespace)
 }
 
+// Repeated is Argo CD's warning that Git renders the object more than once.
+func (r *Resource) Repeated() []string {
+	var said []string
+	for _, message := range r.Application.Conditions(v1alpha1.ApplicationConditionRepeatedResourceWarning) {
+		named, _, found := strings.Cut(strings.TrimPrefix(message, "Resource "), " appeared ")
+		if found && named == strings.Join([]string{r.Ref.Group, r.Ref.Kind, r.Ref.Namespace, r.Ref.Name}, "/") {
+			said = append(said, "Argo CD warns: "+r.Application.Quote(message))
+		}
+	}
+	return said
+}
+
 // OfHook reports whether the resource is a hook, which Argo CD runs and leaves out
 // of the comparison.
 func (r *Resource) OfHook() bool {
@@ -111,6 +125,28 @@ func Ended(o object.Object) (how string, done bool) {
 		return "completed", true
 	}
 	return "", false
+}
+
+// EndedBadly reports whether an object that runs to its end has failed, and in which words.
+func EndedBadly(o object.Object) (how string, failed bool) {
+	how, done := Ended(o)
+	return how, done && (strings.HasPrefix(how, "Failed") || how == "Error" || how == "Succeeded=False")
+}
+
+// AfterResources reports whether a hook runs only when the resources are applied.
+func AfterResources(o object.Object) bool {
+	phases := object.Annotation(o, mark.Hook) + "," + object.Annotation(o, mark.HelmHook)
+	after := false
+	for phase := range strings.SplitSeq(phases, ",") {
+		switch strings.TrimSpace(phase) {
+		case "":
+		case "PostSync", "post-install", "post-upgrade":
+			after = true
+		default:
+			return false
+		}
+	}
+	return after
 }
 
 // Tracks reports whether a difference is at Argo CD's own mark: the annotation, or

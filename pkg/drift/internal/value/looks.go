@@ -81,6 +81,51 @@ func mixed(text string) bool {
 	return changes >= 3 && len(distinct) >= min(len(text)/2, 8)
 }
 
+// RandomParts reports whether two texts differ in nothing but parts that look random: of
+// the same length, and letters mixed with digits or opaque. Two versions, two words or two
+// numbers do not.
+func RandomParts(a, b any) bool {
+	one, other := parts(Text(a)), parts(Text(b))
+	if len(one) != len(other) || len(one) > maxParts {
+		return false
+	}
+	differ := false
+	for i := range one {
+		if one[i] == other[i] {
+			continue
+		}
+		opaque := Opaque(one[i]) && Opaque(other[i])
+		if alike := len(one[i]) == len(other[i]) && drawn(one[i]) && drawn(other[i]); !opaque && !alike {
+			return false
+		}
+		differ = true
+	}
+	return differ
+}
+
+// maxParts is how many words of a text are compared.
+const maxParts = 10000
+
+// parts are the stretches of letters and digits of a text.
+func parts(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return !alphanumeric(c) })
+}
+
+func alphanumeric(c rune) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// drawn reports whether a short word has letters and digits by turns, as drawn ones have.
+func drawn(word string) bool {
+	changes := 0
+	for i := 1; i < len(word); i++ {
+		if (word[i] <= '9') != (word[i-1] <= '9') {
+			changes++
+		}
+	}
+	return len(word) >= 5 && changes >= 2
+}
+
 // Bundle reports whether a value is base64 of a PEM certificate.
 func Bundle(value any) bool {
 	decoded, err := base64.StdEncoding.DecodeString(Text(value))

@@ -265,6 +265,9 @@ func lasts(s *state.Application, r *state.Resource) bool {
 	if len(outcome.Trouble(s, r.Ref, r)) > 0 {
 		return true
 	}
+	if longIll(s, r) {
+		return true
+	}
 	since := s.Object.Status.Health.LastTransitionTime
 	if op := s.Object.Status.OperationState; since == nil && op != nil {
 		since = op.FinishedAt
@@ -275,6 +278,28 @@ func lasts(s *state.Application, r *state.Resource) bool {
 	minutes, known := s.Since(*since)
 	return known && minutes > outcome.LongMinutes
 }
+
+// longIll reports whether the resource itself, its Pods or events about them say that it
+// is not well for longer than a rollout should take.
+func longIll(s *state.Application, r *state.Resource) bool {
+	long := func(since string) bool {
+		minutes, known := s.SinceText(since)
+		return known && minutes > outcome.LongMinutes
+	}
+	for _, o := range append([]object.Object{r.Live}, s.PodsOf(r)...) {
+		for _, condition := range object.List(o, "status", "conditions") {
+			if slices.Contains(wellWords, object.Text(condition, "type")) && object.Text(condition, "status") == "False" && long(object.Text(condition, "lastTransitionTime")) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(s.Events, func(e state.Event) bool {
+		return (e.Reason == "BackOff" || e.Reason == "Unhealthy" || e.Reason == "FailedScheduling") && long(e.First) && s.WorkloadOf(e.Involved) == r.Ref
+	})
+}
+
+// wellWords are the conditions that say of an object that it is well.
+var wellWords = []string{"Available", "Ready", "Healthy", "Synced", "Reconciled", "ContainersReady"}
 
 // ill reports whether a health is one that somebody has to look into.
 func ill(status health.HealthStatusCode) bool {

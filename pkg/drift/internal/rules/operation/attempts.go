@@ -16,60 +16,8 @@ import (
 	"github.com/moorpin/moorpin/pkg/drift/internal/state"
 	"github.com/moorpin/moorpin/pkg/drift/internal/value"
 	"github.com/moorpin/moorpin/pkg/drift/internal/words"
+	"github.com/moorpin/moorpin/pkg/object"
 )
-
-// AutosyncEmptyGuard answers: Git renders nothing that is live, so everything requires
-// pruning, and automated sync refuses to wipe out the Application. A sync by hand
-// with --prune, or allowEmpty, has no such guard.
-// Evidence: the SyncError condition; or prune without allowEmpty and nothing but
-// resources that require pruning. Counter-evidence: the current render has
-// resources (stale-comparison). Source: controller/appcontroller.go, autoSync.
-func AutosyncEmptyGuard(s *state.Application) []rule.Answer {
-	c := rule.Answer{Mechanism: drift.AutosyncEmptyGuard, Confidence: drift.Certain, Sync: drift.Destructive}
-	for _, message := range s.Conditions(v1alpha1.ApplicationConditionSyncError) {
-		if strings.Contains(message, "auto-sync will wipe out all resources") {
-			c.Evidence = append(c.Evidence, "Argo CD reports a SyncError: "+s.Quote(message))
-		}
-	}
-	policy, enabled := s.Automated()
-	guarded := enabled && policy["prune"] == true && policy["allowEmpty"] != true
-	all := allRequirePruning(s)
-	if len(c.Evidence) == 0 {
-		if !guarded || !all || rendersAny(s) || s.Incomparable {
-			return nil
-		}
-		c.Confidence = drift.Likely
-	}
-	if all {
-		// One cause, one finding: the resources left Git together.
-		c.Incomparable = !rendersAny(s)
-		c.Evidence = append(c.Evidence, allOf(len(s.Object.Status.Resources)))
-	}
-	for i, r := range s.Resources {
-		if r.Live != nil && r.Target == nil && i < 20 {
-			c.Loss = append(c.Loss, r.Ref.Words()+" would be deleted by a sync with pruning")
-		}
-	}
-	return []rule.Answer{c}
-}
-
-// allOf says how many resources require pruning when all do.
-func allOf(n int) string {
-	if n == 1 {
-		return "the only resource requires pruning"
-	}
-	return fmt.Sprintf("all %d resources require pruning", n)
-}
-
-// allRequirePruning reports whether Argo CD would prune every resource it lists.
-func allRequirePruning(s *state.Application) bool {
-	return len(s.Object.Status.Resources) > 0 && !slices.ContainsFunc(s.Object.Status.Resources, func(r v1alpha1.ResourceStatus) bool { return !r.RequiresPruning })
-}
-
-// rendersAny reports whether the snapshot has anything that Git renders.
-func rendersAny(s *state.Application) bool {
-	return slices.ContainsFunc(s.Resources, func(r *state.Resource) bool { return r.Target != nil })
-}
 
 // AutosyncGaveUp answers: an automated sync failed, and Argo CD does not try the same
 // revision again; or the operation still retries a revision that Git has left
@@ -121,12 +69,66 @@ func AutosyncGaveUp(s *state.Application) []rule.Answer {
 
 // HookFailed answers: a hook of the last sync failed. A hook before or among the resources
 // stops every further sync; one after them leaves the resources applied.
-// Evidence: an entry of syncResult with a hook type and phase Failed or Error.
-// Counter-evidence: the operation succeeded since. Source: gitops-engine
-// sync_context.go; the hook's own message is its Job's condition.
+// Evidence: an entry of syncResult with a hook type and phase Failed or Error; or the live
+// hook, which has failed since the operation began. Counter-evidence: the operation
+// succeeded since. Where the operation was of another revision, Git may have mended the
+// hook. Source: gitops-engine sync_context.go; the hook's own message is its Job's
+// condition.
 func HookFailed(s *state.Application) []rule.Answer {
 	op := s.Object.Status.OperationState
-	if op == nil || op.SyncResult == nil || op.Phase == synccommon.OperationSucceeded {
+	if op == nil || op.Phase == synccommon.OperationSucceeded {
+		return nil
+	}
+	answers := failedByResult(s, op)
+	known := map[drift.Key]bool{}
+	for i := range answers {
+		known[drift.KeyOf(*answers[i].About)] = true
+	}
+	for _, r := range append(slices.Clone(s.Resources), s.Find(outcome.WaitsFor(op.Message).Ref)) {
+		if c, failed := failedLive(r, op); failed && !known[drift.KeyOf(r.Ref)] {
+			known[drift.KeyOf(r.Ref)] = true
+			answers = append(answers, c)
+		}
+	}
+	if tried := state.SyncedRevision(op); tried != "" && tried != s.Revision() {
+		for i := range answers {
+			answers[i].Confidence = drift.Likely
+			answers[i].Evidence = append(answers[i].Evidence, fmt.Sprintf("that was at revision %s; the comparison is with %s", state.Short(tried), state.Short(s.Revision())))
+		}
+	}
+	return answers
+}
+
+// failedLive is the answer about a hook that has failed by itself, whether or not Argo CD
+// has noted it. One that failed before the operation began is another sync's.
+func failedLive(r *state.Resource, op *v1alpha1.OperationState) (rule.Answer, bool) {
+	how, failed := state.EndedBadly(r.Live)
+	if !failed || !state.IsHook(r.Live) {
+		return rule.Answer{}, false
+	}
+	if made, err := state.ParseTime(object.Text(r.Live, "metadata", "creationTimestamp")); err == nil && !made.IsZero() && !op.StartedAt.IsZero() && made.Before(&op.StartedAt) {
+		return rule.Answer{}, false
+	}
+	ref := r.Ref
+	c := rule.Answer{Mechanism: drift.HookFailed, Confidence: drift.Certain, Sync: drift.WillFail, About: &ref, Evidence: []string{"the live hook has ended: " + how}}
+	for _, condition := range object.List(r.Live, "status", "conditions") {
+		if said := object.Text(condition, "message"); said != "" && object.Text(condition, "type") == "Failed" {
+			c.Evidence = append(c.Evidence, r.Ref.Words()+": "+r.Quote(said))
+		}
+	}
+	if state.AfterResources(r.Live) {
+		c.Sync = drift.Noop
+		c.Evidence = append(c.Evidence, "the resources themselves were applied before the hook ran")
+	}
+	if outcome.InFlight(op) {
+		c.Sync = drift.Worse(c.Sync, drift.Waits)
+	}
+	return c, true
+}
+
+// failedByResult are the hooks that the operation itself lists as failed.
+func failedByResult(s *state.Application, op *v1alpha1.OperationState) []rule.Answer {
+	if op.SyncResult == nil {
 		return nil
 	}
 	var answers []rule.Answer

@@ -16,9 +16,10 @@ import (
 
 // InFlight says what the operation in flight does: it waits for a hook, for the
 // health of an early wave, for a deletion, for a confirmation, or simply has not
-// ended. The message tells what it waits for (gitops-engine, setRunningPhase); its
-// age, and what is known of that object, tell waiting from being stuck. Without a
-// time the answer is possible at best.
+// ended. The message tells what it waits for (gitops-engine, setRunningPhase); since when
+// it can wait for that object, and what is known of it, tell waiting from being stuck: a
+// later wave begins long after the operation. Without a time the answer is possible at
+// best.
 // Sources: gitops-engine sync_context.go; #6880, #4979, #21055, #10561.
 func InFlight(s *state.Application) []rule.Answer {
 	op := s.Object.Status.OperationState
@@ -35,9 +36,12 @@ func InFlight(s *state.Application) []rule.Answer {
 	waiting := outcome.WaitsFor(op.Message)
 	found := s.Find(waiting.Ref)
 	trouble := outcome.Trouble(s, waiting.Ref, found)
-	age, known := s.Since(op.StartedAt)
+	age, known := s.Since(outcome.WaitingSince(op, found))
 	stuck := len(trouble) > 0 || !known || age >= outcome.LongMinutes
+	_, failed := state.EndedBadly(found.Live)
 	switch {
+	case waiting.What == outcome.HookWait && failed:
+		c.Mechanism = drift.SyncInProgress // it waits no longer than until Argo CD looks
 	case strings.Contains(op.Message, "pruning confirmation"):
 		c.Mechanism = drift.PruneProtected
 		return []rule.Answer{c}
@@ -59,7 +63,11 @@ func InFlight(s *state.Application) []rule.Answer {
 		c.Confidence = rule.Grade(len(trouble) > 0, known && age >= outcome.LongMinutes)
 	}
 	if known {
-		c.Evidence = append(c.Evidence, "it has been running for "+state.Minutes(age))
+		running, _ := s.Since(op.StartedAt)
+		c.Evidence = append(c.Evidence, "it has been running for "+state.Minutes(running))
+		if waiting.Ref.Name != "" && running-age >= 1 {
+			c.Evidence = append(c.Evidence, fmt.Sprintf("%s was applied or changed %s ago: earlier waves took the rest of the time", found.Ref.Words(), state.Minutes(age)))
+		}
 	} else {
 		c.Evidence = append(c.Evidence, "the time of the snapshot is unknown, so its age is too")
 	}

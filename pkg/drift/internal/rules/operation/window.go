@@ -54,6 +54,7 @@ func SyncWindowBlocked(s *state.Application) []rule.Answer {
 		return nil
 	}
 	if manual {
+		c.Summary = "A sync window holds automated syncs back; one by hand goes through."
 		c.Evidence = append(c.Evidence, "automated syncs cannot start; the windows let a sync by hand through (manualSync)")
 	} else {
 		c.Evidence = append(c.Evidence, "neither an automated sync nor one by hand can start")

@@ -20,12 +20,15 @@ import (
 // Render answers: the same revision renders another value each time. Evidence: live is what
 // Argo CD applied, Git's value differs, and the revision is the one synced last.
 // Counter-evidence: Git moved (git-ahead). Which of the three it is, the values say:
-// only a time, only a checksum, or opaque.
+// only a time, only a checksum, or something that looks random. A part of an object that
+// comes or goes is none of them, nor is another word or number: either the source renders
+// the object twice, or it draws in something from elsewhere that has changed.
 func Render(r *state.Resource, open []*diff.Difference) []rule.Answer {
 	if outcome.Rendering(r.Application) != outcome.SameSource {
 		return nil
 	}
 	var answers []rule.Answer
+	repeated := r.Repeated()
 	for _, d := range open {
 		if !d.InGit || !outcome.AppliedByArgo(r, d) || r.LastApplied != nil && d.InApplied && value.Equal(d.Applied, d.Git) {
 			continue
@@ -35,7 +38,7 @@ func Render(r *state.Resource, open []*diff.Difference) []rule.Answer {
 			// a webhook.
 			continue
 		}
-		c := churn(r, d)
+		c := churn(r, d, repeated)
 		c.Differences = []*diff.Difference{d}
 		c.Evidence = append(c.Evidence, "Argo CD applied the live value, and the revision is the one that was synced: the same source renders another value")
 		answers = append(answers, c)
@@ -43,7 +46,7 @@ func Render(r *state.Resource, open []*diff.Difference) []rule.Answer {
 	return answers
 }
 
-func churn(r *state.Resource, d *diff.Difference) rule.Answer {
+func churn(r *state.Resource, d *diff.Difference, repeated []string) rule.Answer {
 	// A Job template makes Pods at its next run, and restarts none.
 	inTemplate := slices.Contains(d.Steps, "template") && !slices.Contains(d.Steps, "jobTemplate") || r.Ref.Kind == "Pod"
 	name := strings.ToLower(d.Steps[len(d.Steps)-1])
@@ -61,6 +64,9 @@ func churn(r *state.Resource, d *diff.Difference) rule.Answer {
 			string(d.Pointer) + " is a checksum of something that renders differently each time; a sync restarts what it stands in",
 		}}
 	}
+	if !random(d, secret) {
+		return otherRender(r, d, repeated)
+	}
 	c := rule.Answer{Mechanism: drift.RandomRender, Confidence: drift.Possible, Sync: drift.Destructive, Loss: []string{rule.InUse(r, d)}, Evidence: []string{
 		string(d.Pointer) + " is rendered anew each time; a sync replaces the value that is in use",
 	}}
@@ -70,13 +76,40 @@ func churn(r *state.Resource, d *diff.Difference) rule.Answer {
 	return c
 }
 
+// random reports whether two values of a field look drawn anew at each render.
+func random(d *diff.Difference, secret bool) bool {
+	if !d.InLive || !d.InTarget || value.Nested(d.Live) || value.Nested(d.Target) {
+		return false
+	}
+	if name := d.Steps[len(d.Steps)-1]; name == "image" || name == "tag" {
+		return false // digests and commits
+	}
+	return secret || value.Opaque(d.Live) && value.Opaque(d.Target) || value.RandomParts(d.Live, d.Target)
+}
+
+// otherRender is the answer about a render that is another one and not random.
+func otherRender(r *state.Resource, d *diff.Difference, repeated []string) rule.Answer {
+	c := rule.Answer{Mechanism: drift.RepeatedResource, Confidence: drift.Likely, Sync: drift.OverwritesLive, Evidence: slices.Clone(repeated)}
+	if d.InLive {
+		c.Loss = []string{rule.InUse(r, d)}
+	}
+	if len(repeated) > 0 {
+		c.Evidence = append(c.Evidence, "what is live is one of the manifests, and what Argo CD compares with is another")
+		return c
+	}
+	c.Mechanism, c.Confidence = drift.Unexplained, drift.Possible
+	c.Summary = "The same revision renders something else than was synced, and nothing random: what the source draws in from elsewhere may have changed."
+	c.Evidence = []string{fmt.Sprintf("%s is no value that looks random", d.Pointer)}
+	return c
+}
+
 // GitAhead answers: Git has moved and was not synced since. Evidence: live is what was
 // applied last, Git's value differs from it, and the revision or the source is not
 // the one of the last sync.
 func GitAhead(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	rendered := outcome.Rendering(r.Application)
 	w := r.WritersOf(d)
-	if !outcome.AppliedByArgo(r, d) && (d.InGit == d.InApplied || w.Role != owners.Nobody) {
+	if !outcome.AppliedByArgo(r, d) && (d.InGit == d.InApplied || w.Role != owners.Nobody && !outcome.DeclaredAnew(r, d)) {
 		return rule.Answer{}, false
 	}
 	if r.LastApplied != nil && d.InGit == d.InApplied && value.Equal(d.Git, d.Applied) {

@@ -32,7 +32,8 @@ func HookLeftover(r *state.Resource) (rule.Answer, bool) {
 		return rule.Answer{}, false
 	}
 	how, done := state.Ended(r.Live)
-	if op := r.Application.Object.Status.OperationState; r.Target != nil && (!done || failedRun(how) || op != nil && outcome.InFlight(op)) {
+	_, failed := state.EndedBadly(r.Live)
+	if op := r.Application.Object.Status.OperationState; r.Target != nil && (!done || failed || op != nil && outcome.InFlight(op)) {
 		return rule.Answer{}, false
 	}
 	marked := state.IsHook(r.Live)
@@ -59,11 +60,6 @@ func HookLeftover(r *state.Resource) (rule.Answer, bool) {
 		c.Evidence = append(c.Evidence, "it has ended: "+how)
 	}
 	return c, true
-}
-
-// failedRun reports whether a run ended badly, as ended words it.
-func failedRun(how string) bool {
-	return strings.HasPrefix(how, "Failed") || how == "Error" || how == "Succeeded=False"
 }
 
 // LabelCopied answers: an operator copied Argo CD's mark from its parent to an

@@ -70,7 +70,8 @@ func VolumeClaimTemplate(r *state.Resource, d *diff.Difference) (rule.Answer, bo
 
 // UnknownFieldPruned answers: Git declares a field that the kind's schema does not have, so
 // the API server drops it: a typo, a field in the wrong place, or one of a newer
-// version. Evidence: the schema. Counter-evidence: the live object has it.
+// version. Evidence: the schema. Counter-evidence: the live object, or another of the kind,
+// has it, so that the schema is not the cluster's.
 func UnknownFieldPruned(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	if d.InLive || !d.InTarget || !d.InGit {
 		return rule.Answer{}, false
@@ -80,7 +81,7 @@ func UnknownFieldPruned(r *state.Resource, d *diff.Difference) (rule.Answer, boo
 		return rule.Answer{}, false
 	}
 	steps := d.TargetPointer.Steps()
-	if _, has := root.At(steps); has {
+	if _, has := root.At(steps); has || !r.BuiltIn() && r.LiveHolds(d.Steps) {
 		// A subtree is dropped whole when everything in it is unknown.
 		return rule.Answer{}, false
 	}

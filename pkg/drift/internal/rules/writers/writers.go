@@ -118,11 +118,12 @@ func ForeignTakeover(r *state.Resource, open []*diff.Difference) []rule.Answer {
 	return answers
 }
 
-// foreigner is the newest applier of whole manifests other than Argo CD.
+// foreigner is the newest applier of whole manifests other than Argo CD. Who made the
+// object before Argo CD took it over has not come again.
 func foreigner(r *state.Resource) (drift.Owner, bool) {
 	var found []drift.Owner
 	for _, owner := range r.Ownership().Entries {
-		if owners.RoleOf(r.Ref.Kind, owner) == owners.Applier && owner.Subresource == "" {
+		if owners.RoleOf(r.Ref.Kind, owner) == owners.Applier && owner.Subresource == "" && (!r.MadeOnly(owner) || !r.BeforeArgo(owner)) {
 			found = append(found, owner)
 		}
 	}
@@ -130,13 +131,29 @@ func foreigner(r *state.Resource) (drift.Owner, bool) {
 }
 
 // ForeignApply answers: a declared field was written by something that applies manifests
-// from elsewhere (kubectl apply, Helm, Terraform, Flux).
+// from elsewhere (kubectl apply, Helm, Terraform, Flux). Counter-evidence: it wrote before
+// Argo CD did and not since, while Git moved: then Git declares the field anew.
 func ForeignApply(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
 	w := r.WritersOf(d)
-	if w.Role != owners.Applier || w.Argo {
+	if w.Role != owners.Applier || w.Argo || outcome.DeclaredAnew(r, d) {
 		return rule.Answer{}, false
 	}
 	return rule.AnswerFor(r, d, drift.Certain, drift.OverwritesLive, written(r, d, w), w.Last.Manager+" applies whole manifests, so a second source has the object"), true
+}
+
+// MadeBefore answers: the object was there before Argo CD ever wrote it, made once by hand
+// or by a script with another value than Git declares. Whoever made it does not come again.
+// Evidence: kubectl owns the value, it has written nothing since the object was made, and
+// Argo CD has written nothing at all. Counter-evidence: a tool that keeps what it made
+// (foreign-apply).
+func MadeBefore(r *state.Resource, d *diff.Difference) (rule.Answer, bool) {
+	w := r.WritersOf(d)
+	if w.Role != owners.Applier || w.Argo || r.LastWrite() != "" || !r.MadeOnly(w.Last) || !strings.HasPrefix(w.Last.Manager, "kubectl") && w.Last.Manager != "before-first-apply" {
+		return rule.Answer{}, false
+	}
+	c := rule.AnswerFor(r, d, drift.Likely, drift.OverwritesLive, written(r, d, w), "the object was made with it, and neither Argo CD nor "+w.Last.Manager+" has written the object since")
+	c.Summary = "The object was there before Argo CD, with another value than Git declares."
+	return c, true
 }
 
 // ApplicationSpecEdit answers: the spec of an Application that Git declares was changed in
