@@ -194,7 +194,7 @@ func TestAttackWastes(t *testing.T) {
 		t.Errorf("the kernel killed %d processes for memory", killed)
 	}
 	t.Logf("%d honest renders were answered; at most %d MiB of %d were in use", asked, peak>>20, int64(componentMemory)>>20)
-	if asked < 10 {
+	if asked < 3 { // the first ones wait for their turn as long as the attacks have theirs
 		t.Errorf("only %d honest renders were asked for", asked)
 	}
 }
