@@ -1,5 +1,6 @@
 # `make` alone prints this help. Every target installs what it needs: Debian's
-# etcd-server and redis-server by apt where they are missing, everything else by Go module.
+# etcd-server, redis-server and shellcheck by apt where they are missing, everything else
+# by Go module.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -149,5 +150,6 @@ packages:
 	command -v etcd >/dev/null || missing="$$missing etcd-server"; \
 	command -v redis-server >/dev/null || missing="$$missing redis-server"; \
 	command -v git >/dev/null || missing="$$missing git"; \
+	command -v shellcheck >/dev/null || missing="$$missing shellcheck"; \
 	if [ -n "$$missing" ]; then echo "Installing$$missing"; \
 		$(SUDO) apt-get update -qq && $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$missing >/dev/null; fi
